@@ -355,7 +355,7 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Blocking
     /// Blocks until a task has succeeded or all tasks have failed. The call does not wait for the bodies of
-    /// the tasks that it cancels: a body that ignores its token goes on running after the call. But the call
+    /// the tasks that it cancels: a body that ignores its token continues to run after the call. But the call
     /// runs the callbacks of the cancelled tasks on this thread. A caller that is itself a task of the pool
     /// blocks one of the threads that could run the tasks; see [`TaskHandle::join`].
     ///
@@ -389,7 +389,7 @@ pub trait ExecutorExt: Executor {
     /// # Errors
     /// The errors of [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeFailure::TimedOut). If all
     /// tasks fail before the deadline, the call returns at once. After a time-out, a body that ignores its
-    /// token goes on running.
+    /// token continues to run.
     ///
     /// # Panics
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
@@ -441,9 +441,9 @@ pub trait ExecutorExt: Executor {
     /// payload of the first panic, and later panics go to the [panic handler](crate::panics).
     ///
     /// # Blocking
-    /// Blocks until the last task has ended. On a worker, or in the middle of a task, the call itself runs
-    /// the tasks that have not begun. So the call needs no other thread, and does not starve on a pool with
-    /// one thread.
+    /// Blocks until the last task has ended. If the calling thread is a worker or runs a task, the call
+    /// itself runs the tasks that have not begun. So the call needs no other thread, and does not starve on a
+    /// pool with one thread.
     ///
     /// # Cancellation
     /// A cancel of the calling task also cancels the tasks of the scope: the tasks that have not begun are
@@ -505,8 +505,8 @@ pub trait ExecutorService: Executor {
     /// begun. The tasks are returned in the order in which they would have begun. The call does not wait
     /// until the running tasks end: a task that never looks at its token runs to its end.
     ///
-    /// As long as the caller keeps the returned tasks, their handles are unfinished. Run the tasks, give them
-    /// to another executor, or drop them; the drop of a task cancels its handle.
+    /// As long as the caller keeps the returned tasks, their handles are unfinished. The caller can run the
+    /// tasks, give them to another executor, or drop them; the drop of a task cancels its handle.
     ///
     /// The calling thread runs the callbacks that are registered with the tasks' tokens.
     ///
@@ -594,7 +594,8 @@ pub trait ExecutorService: Executor {
     ///
     /// # Blocking
     /// Blocks until the executor is terminated. A task of this executor cannot wait until it has itself
-    /// ended. If such a task calls this method, the method only shuts the executor down and returns.
+    /// ended. If a task of this executor calls this method, the method only shuts the executor down and
+    /// returns.
     ///
     /// A wrapper, such as a [`TrackingExecutor`](crate::TrackingExecutor) over a pool, waits for its own
     /// tasks. If another task of the pool closes the wrapper, that task blocks a thread of the pool. If the
@@ -603,9 +604,9 @@ pub trait ExecutorService: Executor {
     /// [`shutdown`](Self::shutdown), and another thread must call `close`.
     ///
     /// # Cancellation
-    /// If the calling task is cancelled, the call goes on as [`shutdown_now`](Self::shutdown_now): it drops
-    /// the tasks that have not begun, cancels the running tasks, and still waits until the running tasks have
-    /// ended.
+    /// If the calling task is cancelled, the call continues like [`shutdown_now`](Self::shutdown_now): it
+    /// drops the tasks that have not begun, cancels the running tasks, and still waits until the running
+    /// tasks have ended.
     fn close(&self);
 }
 

@@ -34,10 +34,10 @@ use crate::handle::{FutureTask, TaskHandle};
 /// the task is cancelled, and its handle reports the cancellation.
 ///
 /// # Cancellation
-/// The task's token is a child of the token that is current at the call, whichever thread makes the call.
-/// So a cancelled computation also cancels the tasks that it has forked, including a task
-/// that was [taken back](TaskHandle::remove). A task that is forked in a [`masked`](crate::masked) step is
-/// the exception: its token is no child of the current token.
+/// The task's token is a child of the token that is current at the call, no matter which thread makes the
+/// call. So a cancelled computation also cancels the tasks that it has forked, including a task that was
+/// [taken back](TaskHandle::remove). A task that is forked in a [`masked`](crate::masked) step is the
+/// exception: its token is no child of the current token.
 ///
 /// # How deep
 /// If a worker joins a task that no worker has begun, it runs that task on top of the task that waits. The

@@ -51,9 +51,9 @@
 //!   B is not there: helps worker 2 with pieces of B, or waits
 //! ```
 //!
-//! Putting a half into a queue that other threads can see takes longer than running a small half. So while
-//! pieces are small, a worker keeps only three pieces in its queue. For its other joins, the worker makes two
-//! plain calls: see [`worker_queue`] and [`demand`].
+//! It takes longer to put a half into a queue that other threads can see than to run a small half. So while
+//! pieces are small, a worker keeps only three pieces in its queue. For its other joins, the worker only
+//! calls the two closures: see [`worker_queue`] and [`demand`].
 //!
 //! A worker whose half was stolen waits for the thief. While it waits, the worker runs *pieces of that half*,
 //! and no other job. The literature calls this leapfrogging (Wagner and Calder, 1993). Blumofe and Leiserson

@@ -2,10 +2,10 @@
 //!
 //! # How far
 //!
-//! At first, a loop is split into as many pieces as there are workers. While no worker is idle, further
-//! pieces would only cost time. If a piece is *stolen*, its thief was idle. So the thief splits this
-//! piece again, into as many pieces as there are workers. Thus the loop has smaller pieces in the parts
-//! of the input where elements take longer. (The idea comes from rayon's adaptive splitting.)
+//! At first, a loop is split into as many pieces as there are workers. While no worker is idle, more pieces
+//! would only cost time. If a piece is *stolen*, its thief was idle. So the thief splits this piece again,
+//! into as many pieces as there are workers. Thus the loop has smaller pieces in the parts of the input where
+//! elements take longer. (The idea comes from rayon's adaptive splitting.)
 
 use std::ops::Range;
 
@@ -163,7 +163,8 @@ impl<A: Pieces, B: Pieces> Cut for (A, B) {
     }
 }
 
-/// Calls `f` with each element, on the workers of the current pool. Outside any pool it uses the common pool.
+/// Calls `f` with each element, on the workers of the current pool. Outside any pool the call uses the common
+/// pool.
 ///
 /// ```
 /// use executor::fork_join::par_for_each;

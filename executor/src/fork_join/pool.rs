@@ -1,4 +1,4 @@
-//! The fork/join pool as its user sees it.
+//! The public interface of the fork/join pool.
 
 use std::error::Error;
 use std::fmt;
@@ -42,7 +42,7 @@ use crate::waiting::wait::Deadline;
 /// of submissions.
 ///
 /// # Its end
-/// Dropping the pool waits until all accepted tasks are done, as [`close`](ExecutorService::close) does.
+/// The drop of the pool waits until all accepted tasks are done, like [`close`](ExecutorService::close).
 /// After [`shutdown`](ExecutorService::shutdown) the pool accepts no new submissions, but running tasks can
 /// still fork. [`shutdown_now`](ExecutorService::shutdown_now) returns the submissions that have not begun.
 /// The call also cancels the forked tasks that have not begun, because their computations are cancelled, too.
@@ -74,10 +74,10 @@ impl ForkJoinPool {
     /// call of a computation: the joins in `f` then run in this pool.
     ///
     /// If fewer than [`threads`](Self::threads) workers are awake, the calling thread becomes a worker of the
-    /// pool until `f` has ended. So a small computation wakes no thread. If enough workers are awake, a worker
-    /// runs `f`, and the caller waits. A worker runs `f` in two more cases: the pool was given a [stack
-    /// size](super::ForkJoinBuilder::stack_size), and the caller's stack may be smaller; or the caller runs a
-    /// task of another executor. On a worker of this pool, `f` is simply called.
+    /// pool until `f` has ended. So a small computation wakes no thread. If enough workers are awake, a
+    /// worker runs `f`, and the caller waits. A worker runs `f` in two more cases: the pool was given a
+    /// [stack size](super::ForkJoinBuilder::stack_size), and the caller's stack may be smaller; or the caller
+    /// runs a task of another executor. On a worker of this pool, `f` is called directly.
     ///
     /// ```
     /// use executor::fork_join::{ForkJoinPool, join};
@@ -221,7 +221,8 @@ impl ForkJoinPool {
     /// returns `false` at once, and the [`Starvation`] goes to the panic handler.
     ///
     /// # Cancellation
-    /// If the calling task is cancelled, the call returns early, and says whether the pool is quiet then.
+    /// If the calling task is cancelled, the call returns early, and says whether the pool is quiet at that
+    /// moment.
     #[doc(alias = "helpQuiesce")]
     #[doc(alias = "isQuiescent")]
     pub fn await_quiescence(&self, timeout: Duration) -> bool {
@@ -319,7 +320,7 @@ pub fn worker_index() -> Option<usize> {
 /// outside any pool.
 ///
 /// A computation that uses [`fork`](super::fork()) can stop forking and make plain calls while the surplus is
-/// above two or three. More pieces would find no thief. [`join`](super::join) looks at the surplus by itself.
+/// above two or three. No thief would take more pieces. [`join`](super::join) itself checks the surplus.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, fork, surplus};
@@ -438,7 +439,7 @@ pub struct ForkJoinStats {
     /// The number of workers that are awake.
     #[doc(alias = "getRunningThreadCount")]
     pub awake: usize,
-    /// The number of workers that have a job that has begun and not ended.
+    /// The number of workers whose job has begun and not ended.
     #[doc(alias = "getActiveThreadCount")]
     pub active: usize,
     /// The number of tasks from outside that have not begun.

@@ -7,15 +7,15 @@
 //! workers counted, no wait for quiet would ever end. So for a worker the pool is quiet when all unfinished
 //! tasks are on the stacks of threads that wait for quiet.
 //!
-//! A worker runs other tasks while it waits, and such a task may wait for quiet, too. Each task on a stack is
-//! counted once: by the first wait for quiet that began on top of the task.
+//! A worker runs other tasks while it waits, and one of these tasks may wait for quiet, too. Each task on a
+//! stack is counted once: by the first wait for quiet that began on top of the task.
 //!
 //! # How deep
 //!
 //! A task that a waiting worker runs lies on the stack on top of the task that waits. When
 //! [`DEPTH`](super::worker::DEPTH) such tasks lie on the stack, the worker runs no more tasks. A worker at
 //! this depth does not wait either: in a pool with one worker, no thread would run the remaining tasks. So
-//! the new call returns `false`, and the wait below it on the stack runs the next task.
+//! the new call returns `false`, and the wait below this call on the stack runs the next task.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -18,11 +18,12 @@
 //! # No wake-up is lost
 //!
 //! A publisher puts its job into a queue, under that queue's lock. Then the publisher checks whether a worker
-//! searches. Before a worker sleeps, it takes itself out of the count of searching workers. Then the worker
+//! searches. Before a worker sleeps, it subtracts itself from the count of searching workers. Then the worker
 //! looks into each queue once more, under that queue's lock. If the worker takes the lock first, the
 //! publisher sees that this worker no longer searches, and wakes a worker if no other worker searches. If the
-//! publisher takes the lock first, the worker sees the job. A worker that blocks or leaves, and so makes room
-//! for another worker, uses the same order: it publishes that there is room, and then looks into the queues.
+//! publisher takes the lock first, the worker sees the job. A worker that blocks or leaves the pool makes
+//! room for another worker. It uses the same order: first it publishes that there is room, and then it looks
+//! into the queues.
 //!
 //! # Invariants
 //!
@@ -31,10 +32,10 @@
 //! 2. `unfinished` counts the tasks that were accepted, until they end, are dropped or are taken out of the
 //!    pool. The computation of a guest counts as a task. Second halves are parts of tasks and do not count.
 //! 3. At most `threads` workers are awake, guests included. For each worker that [blocks](super::blocking),
-//!    one more worker may be awake, but at most `spares` more. If too many workers are awake, a worker goes
-//!    to sleep after its job.
+//!    one more worker may be awake, up to `spares` more workers in total. If too many workers are awake, a
+//!    worker goes to sleep after its job.
 //! 4. The pool is terminated when it was shut down, no task is unfinished and no worker is left. The thread
-//!    that terminates the pool counts `terminated` down.
+//!    that terminates the pool counts down the latch `terminated`.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -75,11 +76,11 @@ pub(super) struct Registry {
     /// For each worker queue, the condition variable at which the owner of the queue sleeps.
     wake_ups: Box<[Condvar]>,
     state: Mutex<RegistryData>,
-    /// The threads outside the pool that wait for tasks of the pool and run these tasks: an entry for each
-    /// task. The flag is true if the thread waits for quiet in this task, or in a task on top of it. A thread
-    /// takes the lock of this list after all other locks.
+    /// The threads outside the pool that wait for tasks of the pool and run these tasks: one entry for each
+    /// task. The flag of an entry is true if the thread waits for quiet in this task, or in a task on top of
+    /// this task. A thread takes the lock of this list after all other locks.
     pub(super) helpers: Mutex<Vec<(ThreadKey, bool)>>,
-    /// The number of further workers that could be woken or started. Threads read this field and the next
+    /// The number of additional workers that could be woken or started. Threads read this field and the next
     /// three fields without the lock: see `changed`.
     available: AtomicUsize,
     surplus: AtomicUsize,
@@ -87,7 +88,7 @@ pub(super) struct Registry {
     awaiting_quiet: AtomicUsize,
     searching: AtomicUsize,
     unfinished: AtomicUsize,
-    /// True if a waiting thread relies on the queues being empty. The publisher of the next job makes such a
+    /// True if a waiting thread relies on the queues being empty. The publisher of the next job makes this
     /// thread look again.
     pub(super) relied_on: AtomicBool,
     /// The running tasks that the last dump has seen. See `running`.
@@ -196,8 +197,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Puts a task into a worker's own queue. If the pool is stopping, the call drops the task again, because
-    /// all forks are cancelled then.
+    /// Puts a task into a worker's own queue. If the pool is stopping, the call drops the task, because all
+    /// forks are then cancelled.
     pub(super) fn push(&self, queue: &WorkerQueue, task: Task, context: Context) {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         task.enter_queue(self.lane_of(queue.number));
@@ -218,7 +219,7 @@ impl Registry {
         if self.available.load(Ordering::SeqCst) > 0 && !self.is_searched() {
             let mut state = self.state.lock();
             if !self.is_searched() {
-                // If the system refuses a thread, the publisher does the job itself.
+                // If the system refuses to start a thread, the publisher runs the job itself.
                 let _ = self.wake_one(&mut state);
             }
         }
@@ -359,7 +360,8 @@ impl Registry {
     pub(super) fn admit_guest(&self) -> Option<usize> {
         let mut state = self.state.lock();
         let is_wanted = state.phase == PoolState::Running && state.awake() < state.allowed(&self.settings);
-        // If the pool was given a stack size, its computations need it: a guest's stack may be smaller.
+        // If the pool was given a stack size, the pool's computations need this size: a guest's stack may be
+        // smaller.
         if !is_wanted || self.settings.stack_size.is_some() {
             return None;
         }
@@ -380,8 +382,8 @@ impl Registry {
         self.task_ended();
     }
 
-    /// Notes that the calling worker may block for a long time. Until this worker [goes on](Self::goes_on),
-    /// another worker can take its place.
+    /// Notes that the calling worker may block for a long time. Until this worker calls
+    /// [`goes_on`](Self::goes_on), another worker can take its place.
     pub(super) fn blocks(&self) {
         let mut state = self.state.lock();
         state.blocking += 1;
@@ -495,8 +497,8 @@ impl Registry {
             ticket.set(Some(state.awaiting_quiet.join(waker.clone())));
         }
         self.changed(&state);
-        // The state is read again, now that other threads can see the waiter: a task that ended earlier has
-        // not woken the waiter.
+        // When other threads can see the waiter, the state is read again, because a task that ended earlier
+        // has not woken the waiter.
         self.unfinished.load(Ordering::SeqCst) <= not_counted
     }
 
@@ -556,8 +558,8 @@ impl Registry {
         state.awake() < state.allowed(&self.settings) && !state.vacant.is_empty() && !state.was_refused
     }
 
-    /// Wakes or starts a worker, unless a worker searches already. Returns false if the system refuses a
-    /// thread.
+    /// Wakes or starts a worker, unless a worker searches already. Returns false if the system refuses to
+    /// start a thread.
     pub(super) fn send_one(&self) -> bool {
         let mut state = self.state.lock();
         self.is_searched() || self.wake_one(&mut state).is_ok()

@@ -1,9 +1,9 @@
 //! Parallel sorting: quicksort in which several workers do the partitions and the halves.
 //!
-//! A partition by a pivot has two sides, which the two halves of a [`join`] then sort. With joins alone, one
-//! worker would partition the whole slice, and only two workers would do the next two partitions. So several
-//! workers also do a long partition: they partition each half of the slice by the same pivot. Then the
-//! elements that are in the wrong half change places.
+//! A partition by a pivot makes two sides; then the two halves of a [`join`] sort these sides. With joins
+//! alone, one worker would partition the whole slice, and only two workers would do the next two partitions.
+//! So several workers also do a long partition: they partition each half of the slice by the same pivot. Then
+//! the elements that are in the wrong half change places.
 //!
 //! ```text
 //!   left half            right half
@@ -66,7 +66,7 @@ fn sort<T: Ord + Send + Sync>(slice: &mut [T], leaf: usize, depth: u32) {
     let less = partition(rest, &|element| *element < *pivot);
     let is_lopsided = less < rest.len() / 8;
     if is_lopsided {
-        // Many elements may equal the pivot. Once such elements are next to the pivot, they need not be
+        // Many elements may equal the pivot. When these elements are next to the pivot, they need not be
         // sorted further.
         let equal = partition(&mut rest[less..], &|element| *element <= *pivot);
         let (below, above) = (less, less + equal);

@@ -11,14 +11,14 @@
 //! | a piece of an awaited job | the queue of the thief of that job | on top of the wait |
 //!
 //! A worker runs other jobs, too, but only on top of a wait for [quiet](super::quiescence). The task that
-//! waits may hold a lock, and an unrelated job could want that lock. The pieces of the awaited job must not
-//! want that lock anyway, because another thread may run them while the task waits.
+//! waits may hold a lock, and an unrelated job could want that lock. In any case, the pieces of the awaited
+//! job must not use that lock, because another thread may run them while the task waits.
 //!
 //! # Guests
 //!
-//! If a thread begins a computation and the pool has a free place, the thread itself is a worker until the
-//! computation has ended. If the thread were no worker, it would wake a worker, and that worker would later
-//! wake the thread. Many computations take less time than two wake-ups.
+//! If a thread begins a computation and the pool has a free place, the thread itself works as a worker until
+//! the computation has ended. If the thread were not a worker, it would wake a worker, and that worker would
+//! later wake the thread. Many computations take less time than two wake-ups.
 //!
 //! # Invariants
 //!
@@ -29,7 +29,7 @@
 //!    that task. When less than half of the stack is free, the thread leaves the task to other threads. If
 //!    the thread ran such a task, the stack could overflow, because tasks can form a long chain, in which
 //!    each task waits for the previous task. If all other threads wait, too, the wait ends as starved.
-//! 3. A job has the context (the token, and whether it is masked) of the place where it was published.
+//! 3. A job has the context (the token, and whether it is masked) of the code that published the job.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
