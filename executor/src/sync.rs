@@ -53,8 +53,8 @@ mod primitives {
     }
 
     /// The number of times that an idle thread yields and looks again before it goes to sleep. In a steady
-    /// stream of tasks, the next task comes while the thread still yields. A yield costs far less than a
-    /// sleep and a wake-up.
+    /// stream of tasks, the next task arrives while the thread is still yielding. A yield costs far less than
+    /// a sleep and a wake-up.
     pub(crate) const PATIENCE: u32 = 10;
 
     /// Returns whether a thread may spin while it waits for another thread. A thread may spin only if both
@@ -245,7 +245,7 @@ pub(crate) mod locks_taken {
     }
 }
 
-/// A condition variable. Name each variable after the fact that it announces.
+/// A condition variable. Name each condition variable after the fact that it announces.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(primitives::Condvar);
 
@@ -317,7 +317,7 @@ pub(crate) mod system_name {
     }
 }
 
-/// Types for state that belongs to the process and not to an executor. Such state is set once or twice and is
+/// Types for state that belongs to the process and not to an executor. This state is set once or twice and is
 /// not part of a protocol, so it is not modelled.
 pub(crate) mod process {
     pub(crate) use std::sync::{OnceLock, PoisonError, RwLock};

@@ -1,13 +1,13 @@
 //! A task's own limits: a time limit, a deadline, or a token that cancels the task.
 //!
 //! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) limits the wait of one caller. If the handle of a
-//! task is joined late, or never, the task needs its own limit. Such a limit is made together with the task,
-//! before any executor has seen the task. So it works in the same way on every executor, and also while the
-//! task waits in a queue. The executors do not watch the limits, because all threads of a pool may be busy
-//! with tasks that take too long. The timer of the process, or the thread that cancels the token, cancels the
-//! task through its cell.
+//! task is joined late, or never, the task needs its own limit. A task's own limit is made together with the
+//! task, before any executor has seen the task. So the limit works in the same way on every executor, and
+//! also while the task waits in a queue. The executors do not watch the limits, because all threads of a pool
+//! may be busy with tasks that take too long. The timer of the process, or the thread that cancels the token,
+//! cancels the task through its cell.
 //!
-//! Each limit belongs to an observer of the task. So the limit is taken back when the task has ended or was
+//! Each limit belongs to an observer of the task. So the limit is removed when the task has ended or was
 //! dropped.
 
 use super::{Canceller, FutureTask};
@@ -33,8 +33,8 @@ struct Under {
 /// `token`.
 ///
 /// The callback of the registration runs later in that cancel. So a body may see the mark and end before the
-/// callback runs. Therefore the worker also looks at `token` when the body has ended: if the cancel came
-/// before, the task is cancelled.
+/// callback runs. Therefore the worker also looks at `token` when the body has ended: if `token` was
+/// cancelled before, the task is cancelled.
 impl TaskObserver for Under {
     fn root(&self) -> Option<&CancelToken> {
         Some(&self.token)
@@ -63,7 +63,7 @@ impl<T: Send + 'static> FutureTask<T> {
     /// The time counts from this call, so it includes the time in the queue. When the time is up, a task that
     /// has not begun is cancelled in its queue, so its handle is finished at once. If the task is running,
     /// its token is cancelled. The [reason](crate::CancelReason) says [`CancelKind::Deadline`]. A `timeout`
-    /// beyond the range of the clock, such as [`Duration::MAX`], is no limit. If a task has several limits,
+    /// beyond the range of the clock, such as [`Duration::MAX`], sets no limit. If a task has several limits,
     /// the earliest limit cancels it.
     ///
     /// The limit works on every executor. If you do not need the result, you can drop the handle: the limit
@@ -86,8 +86,9 @@ impl<T: Send + 'static> FutureTask<T> {
         self.with_limit(Instant::now().checked_add(timeout))
     }
 
-    /// Gives the task a deadline: at this time, the task is cancelled as by [`timeout`](Self::timeout). If
-    /// the deadline has passed, the task is cancelled at once and never begins.
+    /// Gives the task a deadline: at this time, the task is cancelled in the same way as by
+    /// [`timeout`](Self::timeout). If the deadline has passed, the task is cancelled at once and never
+    /// begins.
     ///
     /// Use a deadline for several tasks that share one limit.
     ///

@@ -2,9 +2,10 @@
 //! and to cancel the task.
 //!
 //! [`FutureTask::new`] makes a task and its [`TaskHandle`] together, in one allocation. An executor's
-//! `submit` makes task and handle, and keeps the task. The handle is unique, so the result can be moved out
-//! of it. [`TaskHandle::shared`] makes a handle for several readers. [`TaskHandle::canceller`] makes a handle
-//! that can only cancel the task. A [`Promise`] has a handle, too, but no task.
+//! `submit` makes a task and its handle, and the executor keeps the task. The handle is unique, so the result
+//! can be moved out of it. [`TaskHandle::shared`] makes a handle for several readers.
+//! [`TaskHandle::canceller`] makes a handle that can only cancel the task. A [`Promise`] has a handle, too,
+//! but no task.
 //!
 //! ```
 //! use executor::{FutureTask, Outcome};
@@ -43,19 +44,19 @@
 //! # Invariants
 //!
 //! 1. The outcome is decided once, by the thread that first moves the state to `Finished`. If `cancel` is
-//!    called while the body runs, it decides the outcome at once. The value that the body returns later is
-//!    dropped.
-//! 2. The body is a part of the state `Pending`. The thread that leaves this state takes the body out. If the
-//!    thread calls `run`, it runs the body. If it calls `cancel`, it drops the body after it has woken the
-//!    waiters. So the data that a cancelled task has captured does not stay in a queue.
+//!    called while the body runs, the call decides the outcome at once. The value that the body returns later
+//!    is dropped.
+//! 2. The body is a part of the state `Pending`. The thread that changes this state takes the body out. If
+//!    the thread calls `run`, it runs the body. If it calls `cancel`, it drops the body after it has woken
+//!    the waiters. So the data that a cancelled task has captured does not stay in a queue.
 //! 3. Every handle reaches `Finished`: the drop of a task that has not run cancels the task.
 //! 4. A cell has at most one listener: a waker (of a thread or an asynchronous task), a callback, a relay or
-//!    a collector. The relay of a shared handle tells many waiters. A collector is given the whole cell.
+//!    a collector. The relay of a shared handle tells many waiters. A collector gets the whole cell.
 //! 5. No user code runs while the state is locked: no body, no callback, no waker, and no `Drop` of these
 //!    values.
-//! 6. The library's own work comes first, because users' code can take long, or can wait for one of the woken
-//!    threads. First the outcome is decided, and the waiters for the outcome are woken. Then the task's token
-//!    and all its descendants are marked, and the threads that wait under these tokens are woken. Last,
+//! 6. The library does its own work first, because users' code can take long, or can wait for one of the
+//!    woken threads. First the outcome is decided, and the waiters for the outcome are woken. Then the task's
+//!    token and all its descendants are marked, and the threads that wait under these tokens are woken. Last,
 //!    callbacks run and captured values are dropped.
 //!
 //! # A lock, not an atomic state word
@@ -79,9 +80,9 @@
 //! | the cell | the worker | decide the outcome, and take the listener |
 //! | the cell | a joiner that comes before the task has ended | leave its waker |
 //!
-//! If a joiner stops spinning and sleeps, it also takes the lock of its parker, and so does the thread that
-//! wakes it. If the client keeps a [`Canceller`], the joiner is not the only owner of the cell, and takes the
-//! lock of the cell once more.
+//! If a joiner stops spinning and sleeps, it also takes the lock of its parker; the thread that wakes the
+//! joiner takes this lock, too. If the client keeps a [`Canceller`], the joiner is not the only owner of the
+//! cell, and takes the lock of the cell once more.
 //!
 //! # What is visible to whom
 //!

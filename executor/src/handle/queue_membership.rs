@@ -1,11 +1,11 @@
 //! A record of a task's queue, so that the owner of the queue can count the cancelled tasks in the queue.
 //!
-//! The owner of a queue counts the cancelled tasks in the queue, and subtracts a task when it leaves the
-//! queue. A cancelled task must not be counted twice. If the task is in the queue when it is cancelled, the
-//! thread that cancels it also counts it. If the task was cancelled before it came into the queue, the thread
-//! that puts it into the queue counts it. If the task left the queue before the cancel, no thread counts it.
-//! Each of the three steps (put in, cancel, take out) changes one atomic word at once, and sees the steps
-//! before it. So no lock is needed.
+//! The owner of a queue counts the cancelled tasks in the queue, and subtracts a task from this count when
+//! the task leaves the queue. A cancelled task must not be counted twice. If the task is in the queue when it
+//! is cancelled, the thread that cancels it also counts it. If the task was cancelled before it was put into
+//! the queue, the thread that puts it into the queue counts it. If the task left the queue before the cancel,
+//! no thread counts it. Each of the three steps (put in, cancel, take out) changes one atomic word at once,
+//! and sees the steps before it. So no lock is needed.
 //!
 //! | step | the thread | if it finds the task | then |
 //! |---|---|---|---|
@@ -33,7 +33,7 @@ impl QueueMembership {
         Self(AtomicU64::new(0))
     }
 
-    /// Notes that the task comes into a queue. Returns false if the task was cancelled before.
+    /// Notes that the task is put into a queue. Returns false if the task was cancelled before.
     pub(super) fn enter(&self, queue: QueueId) -> bool {
         self.0.fetch_or(queue.number() << 1, Ordering::AcqRel) & CANCELLED == 0
     }
