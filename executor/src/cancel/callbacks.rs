@@ -1,10 +1,10 @@
 //! How deeply calls of user code can nest, and which of these calls the library defers.
 //!
 //! A callback may complete a promise, whose callback completes the next promise, and so on. If each callback
-//! were called at once, every callback would lie on the stack on top of the previous callback. A long chain
-//! of callbacks would overflow the stack, and a stack overflow ends the process. So callbacks are called
-//! directly only up to a depth of [`DEPTH`]. At a greater depth a callback is *deferred*: the thread calls it
-//! as soon as the callback that is running now has returned.
+//! were called at once, the stack frame of each callback would be on top of the frame of the previous
+//! callback. A long chain of callbacks would overflow the stack, and a stack overflow ends the process. So
+//! callbacks are called directly only up to a depth of [`DEPTH`]. At a greater depth a callback is
+//! *deferred*: the thread calls it as soon as the running callback has returned.
 //!
 //! ```text
 //!   callback 1 ─▶ callback 2 ─▶ … ─▶ callback 32, returns
@@ -41,9 +41,10 @@
 //! 3. When the call of the outermost callback returns, all deferred callbacks have been called. Before a
 //!    thread blocks in this crate, it has called its deferred callbacks or given them away. So no thread
 //!    waits for a callback that can run only after the wait has ended.
-//! 4. At most [`DEPTH`] directly called callbacks nest on one stack. On top of them nest at most [`DEPTH`]
-//!    callbacks that run inside waits. There is one exception. If no thread can be started, this thread
-//!    itself calls the callbacks that it should give away. Without these calls, this thread could hang.
+//! 4. At most [`DEPTH`] directly called callbacks nest on one stack. On top of these callbacks, at most
+//!    [`DEPTH`] callbacks can run inside waits. There is one exception. If no thread can be started, this
+//!    thread itself calls the callbacks that it should give away. Without these calls, this thread could
+//!    hang.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -60,7 +61,7 @@ const DEPTH: usize = 32;
 struct Nesting {
     /// The current depth: how many callbacks of this thread are nested inside each other.
     depth: usize,
-    /// The number of waits of this thread that are calling deferred callbacks.
+    /// How many waits of this thread are now calling deferred callbacks.
     waits: usize,
     deferred: VecDeque<UserCode>,
 }

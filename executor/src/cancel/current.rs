@@ -6,11 +6,10 @@
 //!    for no executor and has no token attached.
 //! 2. A frame's token is made once, when code first asks for it. The parent of this token is the token of the
 //!    frame below. If the frame below is masked, the token has no parent.
-//! 3. The search for the current token goes from the top down, and stops at the first frame of another
+//! 3. The search for the current token begins at the top frame, and stops at the first frame of another
 //!    *level*. User code that belongs to no task runs on a higher level than the task that the thread is
 //!    running.
-//! 4. A frame with a [`Role`] has no token of its own, and the search for the current token skips such a
-//!    frame.
+//! 4. A frame with a [`Role`] has no token of its own, and the search for the current token skips this frame.
 //! 5. No token is dropped, and no user code runs, while the stack is borrowed.
 
 use std::cell::RefCell;
@@ -34,7 +33,7 @@ impl CancelToken {
     /// thread is running a task. Examples are a callback ([`on_cancel`](Self::on_cancel),
     /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, and the `Drop` of two
     /// kinds of values: what a cancelled task has captured, and a result that no caller has taken. Code that
-    /// belongs to no task gets a fresh token, too, and no request cuts its blocking calls short.
+    /// belongs to no task gets a fresh token, too, and no request ends its blocking calls early.
     ///
     /// Only the owner of a task (through the task's handle) or the owner of a pool should cancel the current
     /// token. A task that wants to cancel a part of its work makes a [`child`](Self::child) for that part.
@@ -59,7 +58,7 @@ impl CancelToken {
     /// There is one exception. When a thread ends, this crate's thread-local value may be destroyed before a
     /// user's thread-local value. If `attach` is called in the destructor of the user's value, `f` runs
     /// without a current token. Calls on the token itself, such as [`sleep`](Self::sleep) and
-    /// [`check`](Self::check), work even there.
+    /// [`check`](Self::check), work even in this destructor.
     ///
     /// ```
     /// use executor::CancelToken;
@@ -75,8 +74,8 @@ impl CancelToken {
         f()
     }
 
-    /// Makes this token the current token of the calling thread until the guard is dropped. Use it instead of
-    /// [`attach`](Self::attach) for code that does not fit into a closure.
+    /// Makes this token the current token of the calling thread until the guard is dropped. Use the guard
+    /// instead of [`attach`](Self::attach) for code that does not fit into a closure.
     ///
     /// Guards nest, and can be dropped in any order. The newest guard that still exists determines the
     /// current token. When the task or the `attach` in which a guard was made has ended, the guard has no
@@ -116,9 +115,9 @@ impl CancelToken {
         f()
     }
 
-    /// Runs `f` on any thread; `f` runs a task of an executor. The token of the task gets two parents: this
-    /// token, and the parent that the task would have without this call. The token of the task is made only
-    /// if code asks for it.
+    /// Runs `f`, which runs one task of an executor; the calling thread can be any thread. The token of the
+    /// task gets two parents: this token, and the parent that the task would have without this call. The
+    /// token of the task is made only if code asks for it.
     pub(crate) fn also_above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.beside, frame.token) = (true, true, Some(self.clone())));
@@ -220,7 +219,7 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// The current token at one point of a program, and whether that token is masked. When another thread takes
-/// over work, it takes over the context of that work, too.
+/// over work, the thread also takes over the context of that work.
 #[derive(Default)]
 pub(crate) struct Context {
     token: Option<CancelToken>,
@@ -271,8 +270,8 @@ impl Context {
     }
 }
 
-/// A running task, as its frame and its waits see it. Through this trait, the frame tells the task's handle
-/// about the token of the task.
+/// The part of a running task that its frame and its waits use. Through this trait, the frame tells the
+/// task's handle about the token of the task.
 pub(crate) trait RunningTask: Send + Sync {
     fn id(&self) -> TaskId;
 
@@ -286,8 +285,8 @@ pub(crate) trait RunningTask: Send + Sync {
     /// Returns why the task was asked to stop while it was running. Returns `None` if there was no request.
     fn why_to_stop(&self) -> Option<CancelReason>;
 
-    /// Returns whether the task has a time limit. A timer cancels such a task when its time is up, so a wait
-    /// for the task always ends.
+    /// Returns whether the task has a time limit. When the time of a limited task is up, a timer cancels the
+    /// task, so a wait for the task always ends.
     fn is_limited(&self) -> bool;
 }
 
@@ -358,7 +357,7 @@ fn with_frames<R>(f: impl FnOnce(&mut [ContextFrame]) -> R) -> Option<R> {
     with_all(|ContextFrames { all, used, .. }| f(&mut all[..*used]))
 }
 
-/// A guard: its drop takes the frame off the stack. `FrameGuard`s are dropped in reverse order: the newest
+/// A guard: its drop removes the frame from the stack. `FrameGuard`s are dropped in reverse order: the newest
 /// guard first. So only frames that an [`Attached`] has left behind can lie above the guard's frame.
 #[must_use]
 pub(crate) struct FrameGuard {

@@ -11,7 +11,7 @@ use crate::time;
 impl CancelToken {
     /// Makes a child that is cancelled after `timeout`, unless it was cancelled before.
     ///
-    /// The [reason](Self::reason) of the child then says [`CancelKind::Deadline`]. The time counts from this
+    /// The [reason](Self::reason) of the child then says [`CancelKind::Deadline`]. The time begins at this
     /// call, even if the work begins later. The deadlines of the child's ancestors limit the child, too. With
     /// a `timeout` of zero, the child is cancelled from the start. A `timeout` beyond the range of the clock,
     /// such as [`Duration::MAX`], sets no limit.
@@ -29,7 +29,7 @@ impl CancelToken {
     ///
     /// A deadline needs no thread of its own. One timer thread watches the deadlines of all tokens; the first
     /// token with a deadline starts this thread. A token that is dropped or cancelled before its deadline
-    /// frees its entry in the timer. When a deadline comes, the callbacks of [`on_cancel`](Self::on_cancel)
+    /// frees its entry in the timer. When a deadline passes, the callbacks of [`on_cancel`](Self::on_cancel)
     /// run on the timer thread, and meanwhile another thread watches the other deadlines. So a callback that
     /// takes long delays only other callbacks of the same deadline. If the system cannot start another
     /// thread, tokens are cancelled late: they must wait until a thread can be started for a later deadline.
@@ -41,7 +41,7 @@ impl CancelToken {
     /// the start. The costs are the same as those of [`with_timeout`](Self::with_timeout).
     ///
     /// Use a deadline for several steps that share one time limit: the second step gets only the time that
-    /// the first step has left.
+    /// remains after the first step.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -94,7 +94,7 @@ impl CancelToken {
                 Self { node: node.upgrade()? }.begin_cancel(&CancelReason::of(CancelKind::Deadline))?;
             Some(callbacks).filter(|callbacks| !callbacks.are_none()).map(later)
         }));
-        // If the token was cancelled meanwhile, the entry is dropped here.
+        // If the token was cancelled in the meantime, the timer's entry is dropped here.
         self.if_live(|state| state.deadline = entry.take());
     }
 }

@@ -37,7 +37,7 @@
 //! is cancelled. A token can also have a deadline ([`CancelToken::with_timeout`]), at which the crate's timer
 //! cancels the token.
 //!
-//! A token goes from *live* to *cancelled* once and never back. The first call of
+//! A token changes from *live* to *cancelled* once, and never changes back. The first call of
 //! [`cancel`](CancelToken::cancel) makes this change, and stores the [reason](crate::CancelReason), which the
 //! token's descendants inherit. The request to stop is never cleared. The next task on the same thread does
 //! not see the request, because a token belongs to a task and not to a thread.
@@ -59,12 +59,12 @@
 //! 2. Threads that wait in this crate under a marked token are woken.
 //! 3. Users' callbacks run, outside all locks.
 //!
-//! Callbacks come last, because a callback may take long, or may wait for a thread that step 2 wakes. Several
-//! threads can cancel tokens of one tree at the same time. Each of these threads marks the tokens that it
-//! finds unmarked. So when `cancel` has returned, the token and all its descendants are marked, even if the
+//! Callbacks run last, because a callback may take long, or may wait for a thread that step 2 wakes. Several
+//! threads can cancel tokens of one tree at the same time. Each of these threads marks the tokens that are
+//! not marked yet. So when `cancel` has returned, the token and all its descendants are marked, even if the
 //! call returned false. The callbacks of a token run on one thread: the thread that *claims* the token. A
-//! thread claims the token that it cancels if it is the first to mark that token. Then it claims each child
-//! of a token that it has claimed, unless another thread has claimed that child.
+//! thread claims the token that it cancels if it is the first to mark that token. Then the thread claims each
+//! child of a token that it has claimed, unless another thread has claimed that child.
 //!
 //! # Invariants
 //!
@@ -80,7 +80,7 @@
 //!    never changes.
 //! 6. After the drop of a [`Registration`], its callback is not running and will never run. There is one
 //!    exception: a callback that is registered with a cancelled token is due at once, and the token does not
-//!    keep it. If this callback is deferred, it may run after the drop of its registration.
+//!    store this callback. If this callback is deferred, it may run after the drop of its registration.
 
 pub(crate) mod callbacks;
 

@@ -152,7 +152,7 @@ impl CancelReason {
         self.said.as_ref()?.message.as_deref()
     }
 
-    /// Returns the value that came with the request, if it is of this type.
+    /// Returns the value that came with the request, if the value has this type.
     ///
     /// ```
     /// let reason = executor::CancelReason::new("too many requests").with_payload(429_u16);

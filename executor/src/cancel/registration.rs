@@ -14,8 +14,8 @@ use crate::sync::thread;
 
 impl CancelToken {
     /// Registers a callback that runs when this token is cancelled. Some blocking calls do not look at a
-    /// token; the callback can release a thread from one of these calls. For example, it can shut down the
-    /// thread's socket, close its channel, or wake its event loop.
+    /// token; the callback can release a thread from one of these calls. For example, the callback can shut
+    /// down the thread's socket, close its channel, or wake its event loop.
     ///
     /// The callback runs at most once, on the thread that cancels, outside any task. If the token is already
     /// cancelled, the callback runs at once, on the calling thread. Before the callbacks run, all threads

@@ -187,8 +187,8 @@ impl CancelToken {
     /// Returns true if this call made the request, and false if the request had been made before. In both
     /// cases, the token and all its descendants are marked when the call returns. If the call returns false,
     /// some callbacks may still be running, or may not have begun: the thread that made the first request
-    /// runs them. For example, a callback that cancels its own token again gets false. Everything that
-    /// happened before the call is visible to all code that sees the request.
+    /// runs them. For example, if a callback cancels its own token again, this call returns false. Everything
+    /// that happened before the call is visible to all code that sees the request.
     ///
     /// ```
     /// let token = executor::CancelToken::new();
@@ -394,8 +394,8 @@ impl Callbacks {
     }
 }
 
-/// Returns the next key. Each new key is larger than the last key, so a map ordered by key is ordered by time
-/// of registration.
+/// Returns the next key. Each new key is larger than the last key, so in a map ordered by key, the entries
+/// are in the order of registration.
 pub(super) fn next_key() -> u64 {
     static NEXT: ids::AtomicU64 = ids::AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -432,8 +432,8 @@ impl Drop for TokenNode {
                 discard(reason);
             });
         }
-        // This is a loop and not a recursion, because the last child may be the last owner of a long chain of
-        // parents.
+        // The drop uses a loop and not recursion, because the last child may be the last owner of a long
+        // chain of parents.
         let mut links = std::mem::take(&mut self.other_parents);
         let mut next = self.parent.take();
         while let Some(Link { parent, key }) = next {

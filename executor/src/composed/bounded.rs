@@ -53,14 +53,13 @@ use crate::waiting::wait::Deadline;
 /// while it waits, it keeps its permit until the underlying executor removes it from the queue.
 ///
 /// # Blocking
-/// `execute` and `submit` wait for a permit, in the order in which they were called. If the calling task is
-/// cancelled during this wait, the submission fails with [`RejectReason::Interrupted`]. If all permits belong
-/// to tasks that cannot go on, the submission fails with [`RejectReason::Starved`]. This happens, for
-/// example, if each task that has a permit is waiting for another permit, and the underlying pool has no free
-/// thread. If the underlying executor refuses a task, the submitter gets the task back with that executor's
-/// reason, and the permit is free again. If the submitter must not wait, use
-/// [`without_waiting`](Self::without_waiting). To limit the wait, use
-/// [`waiting_at_most`](Self::waiting_at_most).
+/// `execute` and `submit` wait for a permit, in the order of the calls. If the calling task is cancelled
+/// during this wait, the submission fails with [`RejectReason::Interrupted`]. If all permits belong to tasks
+/// that cannot continue, the submission fails with [`RejectReason::Starved`]. This happens, for example, if
+/// each task that has a permit is waiting for another permit, and the underlying pool has no free thread. If
+/// the underlying executor refuses a task, the submitter gets the task back with that executor's reason, and
+/// the permit is free again. If the submitter must not wait, use [`without_waiting`](Self::without_waiting).
+/// To limit the wait, use [`waiting_at_most`](Self::waiting_at_most).
 ///
 /// # Its end
 /// A bounded executor that was made with [`over`](Self::over) does not end its underlying executor. After
@@ -93,7 +92,7 @@ impl<E: Executor> BoundedExecutor<E> {
     /// ```
     ///
     /// # Panics
-    /// Panics if `bound` is zero, because no task could ever be submitted.
+    /// Panics if `bound` is zero, because then no task could ever be submitted.
     pub fn over(executor: E, bound: usize) -> Self {
         Self::new(Underlying::over(executor), bound)
     }
@@ -140,7 +139,8 @@ impl<E: Executor> BoundedExecutor<E> {
     /// # Ok::<(), executor::RejectedExecution>(())
     /// ```
     ///
-    /// Such a submission can take a free permit even if other submitters are already waiting for permits.
+    /// A submission through the returned executor can take a free permit even if other submitters are already
+    /// waiting for permits.
     pub fn without_waiting(&self) -> Impatient<'_, E> {
         Impatient { bounded: self, timeout: None }
     }
@@ -189,7 +189,7 @@ impl<E: Executor> BoundedExecutor<E> {
         *self.bound.lock()
     }
 
-    /// Changes the bound. If the new bound is higher, waiting submitters can go on. If the new bound is
+    /// Changes the bound. If the new bound is higher, waiting submitters can continue. If the new bound is
     /// lower, no task loses its permit: more tasks than the new bound can be under way until enough tasks
     /// have ended.
     ///
@@ -322,7 +322,7 @@ impl<E: Executor> Executor for Impatient<'_, E> {
     }
 }
 
-/// The observer of a task. It holds the task's permit, and makes the lifecycle count the task.
+/// The observer of a task. The observer holds the task's permit, and makes the lifecycle count the task.
 impl TaskObserver for (TaskPermit, InFlightTask) {
     fn queued(&self, queue: QueueId) {
         self.0.queued(queue);

@@ -1,10 +1,10 @@
 //! The lifecycle of an executor that is built on another executor: which of its tasks are under way, and when
 //! the executor has ended.
 //!
-//! An executor that gives its tasks to another executor has no threads to wait for. Its *lifecycle* is over
-//! when the executor was shut down and none of its tasks is under way. An executor that was made with `over`
-//! does not end its underlying executor, because other clients can use that executor, too. An executor that
-//! was made with `owning` also ends the underlying service.
+//! An executor that gives its tasks to another executor has no threads to wait for. The *lifecycle* of this
+//! executor is over when the executor was shut down and none of its tasks is under way. An executor that was
+//! made with `over` does not end its underlying executor, because other clients can use that executor, too.
+//! An executor that was made with `owning` also ends the underlying service.
 //!
 //! ```text
 //!   running ──shutdown──▶ shut down ──the last task ends──▶ over ──owning: the service is terminated──▶ terminated
@@ -19,15 +19,15 @@
 //! the thread that runs the task. `shutdown_now` cancels the root. The root also shows which tasks in a queue
 //! of the underlying executor belong to the lifecycle. A task refers to its root through its observer, an
 //! [`InFlightTask`]. The drain task of a strand refers to its root directly. While a thread runs a task of
-//! the lifecycle, it must not wait for the end of the lifecycle, because the thread would then wait for its
+//! the lifecycle, the thread must not wait for the end of the lifecycle, because it would then wait for its
 //! own task.
 //!
 //! # Invariants
 //!
 //! 1. The lifecycle is over when it was shut down and no guard is counted. The thread that ends the lifecycle
 //!    counts down the latch `gone`. After that, no guard is counted again.
-//! 2. The lock of the lifecycle is the last in the order of locks. A thread can take it while it holds the
-//!    lock of a queue. A thread that holds the lock of the lifecycle takes no other lock.
+//! 2. The lock of the lifecycle is the last in the order of locks. A thread can take this lock while it holds
+//!    the lock of a queue. A thread that holds the lock of the lifecycle takes no other lock.
 //! 3. `queues` contains each queue in which a task of this lifecycle waits. So `shutdown_now` finds every
 //!    waiting task with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root. The cancel
 //!    of the root also reaches the tasks that have already left their queues.
@@ -118,8 +118,8 @@ impl Lifecycle {
     /// lifecycle's observers from the tasks. Must be called after [`shutdown`](Self::shutdown), so that no
     /// new task is put into a queue.
     ///
-    /// Calls `note` with each task before it removes the task's observer. Returns each task together with the
-    /// value that `note` returned.
+    /// Before the call removes a task's observer, it calls `note` with the task. Returns each task together
+    /// with the value that `note` returned.
     pub(crate) fn take_back<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let queues: Vec<_> = self.state.lock().queues.iter().map(|&(queue, _)| queue).collect();
         let owners = queues.into_iter().filter_map(QueueId::owner);
@@ -341,8 +341,8 @@ impl<E> Underlying<E> {
         self.shutdown_now_each(|_| ()).into_iter().map(|(task, ())| task).collect()
     }
 
-    /// Does the work of [`shutdown_now`](Self::shutdown_now), and calls `note` as [`Lifecycle::take_back`]
-    /// does.
+    /// Does the work of [`shutdown_now`](Self::shutdown_now), and calls `note` in the same way as
+    /// [`Lifecycle::take_back`].
     pub(crate) fn shutdown_now_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         self.life.shutdown();
         let mut tasks = self.life.take_back(&note);
@@ -375,8 +375,8 @@ impl<E> Underlying<E> {
         self.life.await_end(timeout) && self.service().is_none_or(|service| service.await_termination(rest()))
     }
 
-    /// Waits until the executor has ended, after a shutdown. `shutdown_now` must stop the executor that
-    /// contains `self`.
+    /// Waits until the executor has ended, after a shutdown. The argument `shutdown_now` must stop the
+    /// executor that contains `self`.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if let Some(service) = self.service() {
             service.close();

@@ -82,8 +82,8 @@ use crate::waiting::starvation::TaskRef;
 ///
 /// # Blocking
 /// A submission never blocks. A task that waits for a pending task waits until *another* thread runs that
-/// pending task. The library does not report such a wait as [starvation](crate::Starvation), because any
-/// thread can run the pending task.
+/// pending task. The library does not report this wait as [starvation](crate::Starvation), because any thread
+/// can run the pending task.
 ///
 /// # Its end
 /// After [`shutdown`](ExecutorService::shutdown), the executor is terminated when no task is pending and no
@@ -215,8 +215,8 @@ impl ManualExecutor {
         std::iter::from_fn(|| self.run_next()).count()
     }
 
-    /// Removes and returns the pending task that was submitted first. The caller can run it, keep it, or drop
-    /// it.
+    /// Removes and returns the pending task that was submitted first. The caller can run the task, keep it,
+    /// or drop it.
     ///
     /// ```
     /// use executor::{ManualExecutor, prelude::*};
@@ -304,7 +304,7 @@ impl ManualShared {
         Ok(())
     }
 
-    /// Removes the first task for which `wanted` returns true from the list.
+    /// Removes from the list the first task for which `wanted` returns true.
     fn take_if(&self, wanted: impl Fn(&Task) -> bool) -> Option<(Task, InFlight)> {
         loop {
             let mut state = self.state.lock();
@@ -318,7 +318,7 @@ impl ManualShared {
         }
     }
 
-    /// Removes all tasks for which `wanted` returns true from the list.
+    /// Removes from the list all tasks for which `wanted` returns true.
     fn take_all(&self, wanted: impl Fn(&Task) -> bool) -> Vec<(Task, InFlight)> {
         let mut state = self.state.lock();
         let (taken, kept) = state.pending.drain(..).partition(|(task, _)| wanted(task));

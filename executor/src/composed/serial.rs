@@ -1,8 +1,9 @@
 //! Runs one task at a time, in the order of submission, on the threads of any executor.
 //!
-//! Use a serial executor for tasks that must not run at the same time: the tasks of one account, one file,
-//! one client. A pool of one thread keeps the order, too, but the pool occupies its thread even while it has
-//! no task. A strand uses a thread only while it has tasks, and any number of strands can share a pool.
+//! Use a serial executor for tasks that must not run at the same time: for example, the tasks of one account,
+//! of one file or of one client. A pool of one thread keeps the order, too, but the pool occupies its thread
+//! even while it has no task. A strand uses a thread only while it has tasks, and any number of strands can
+//! share a pool.
 //!
 //! The module [`strand`](super::strand) describes the states and the invariants of a strand. This file adds a
 //! lock, a queue owner and an executor.
@@ -45,10 +46,10 @@ use crate::waiting::wait::{Deadline, wait_for};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Each task sees what the tasks before it did, even if they ran on other threads. A task that panics does
-/// not stop the strand; its panic goes to the [panic handler of the process](crate::panics) if no caller
-/// reads the panic. The strand keeps its thread until the strand is empty. So a strand that always has tasks
-/// never releases its thread, unless the strand [takes turns](Self::turns_of).
+/// Each task sees all effects of the earlier tasks, even if these tasks ran on other threads. A task that
+/// panics does not stop the strand; its panic goes to the [panic handler of the process](crate::panics) if no
+/// caller reads the panic. The strand keeps its thread until the strand is empty. So a strand that always has
+/// tasks never releases its thread, unless the strand [takes turns](Self::turns_of).
 ///
 /// The underlying executor gets one task for the whole strand, the strand's *drain task*. If that executor
 /// refuses the drain task, the submission of the strand's first task fails. If that executor drops the drain
@@ -115,8 +116,7 @@ use crate::waiting::wait::{Deadline, wait_for};
 /// # Blocking
 /// If another thread is submitting the drain task to the underlying executor, `execute` and `submit` wait
 /// until that executor has accepted or refused the drain task. If a task waited for a later task of its own
-/// strand, it would wait for ever. So such a wait fails, and the error [describes the
-/// wait](crate::Starvation).
+/// strand, it would wait for ever. So this wait fails, and the error [describes the wait](crate::Starvation).
 pub struct SerialExecutor<E> {
     inner: Underlying<Lender<E>>,
     strand: Arc<Strand<Serial>>,
@@ -180,11 +180,11 @@ impl<E: Executor> SerialExecutor<E> {
     }
 
     /// Makes the strand let other tasks run after each *turn*. A turn has `tasks` tasks. If the strand has
-    /// more tasks after a turn, its drain task goes to the end of the queue of the underlying executor. The
+    /// more tasks after a turn, its drain task moves to the end of the queue of the underlying executor. The
     /// strand continues when a thread takes the drain task out of that queue.
     ///
-    /// The underlying executor must not be borrowed, because a task must be able to own it. For instance, it
-    /// can be a pool or an [`Arc`] of a pool.
+    /// The underlying executor must not be a borrowed reference, because a task must be able to own the
+    /// executor. For instance, the executor can be a pool or an [`Arc`] of a pool.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -304,7 +304,8 @@ impl<E: Executor> ExecutorService for SerialExecutor<E> {
         self.inner.life().shutdown();
         let mut stay = owner.stay.lock();
         let (mut tasks, cancelled) = self.strand.stop();
-        // If the drain task has not begun, it will find no task, so the lifecycle need not wait for it.
+        // If the drain task has not begun, it will find no task, so the lifecycle need not wait for the drain
+        // task.
         let ended = if self.strand.with(|state| state.is_running()) { None } else { stay.take() };
         drop(stay);
         drop((cancelled, ended));

@@ -14,8 +14,8 @@
 //!
 //! [`CutOffHow::Returned`] can be a *false positive*, which cannot be avoided: the body may have done all its
 //! work just before the request, and a closure that returns nothing cannot tell this to the library. So a
-//! client should repeat such a task only if a second run does no harm. The usual implementation looks at the
-//! thread's interrupt flag, so each of its reports is only a guess.
+//! client should repeat a task that is reported as `Returned` only if a second run does no harm. The usual
+//! implementation looks at the thread's interrupt flag, so each of its reports is only a guess.
 //!
 //! # Invariants
 //!
@@ -333,8 +333,8 @@ impl<T: Send + Sync + 'static> TaskObserver for Tracked<T> {
             Outcome::Panicked(_) => CutOffHow::Panicked,
             Outcome::Cancelled(_) => CutOffHow::GaveUp,
         };
-        // The task may have been handed out, and its new owner may run it after this executor has ended. Such
-        // a task is not reported, because its new owner decides what to do with it.
+        // The task may have been handed out, and its new owner may run it after this executor has ended. This
+        // task is not reported, because its new owner decides what to do with it.
         let is_cut_off = self.member.stays() && is_cancelled_here();
         let report = is_cut_off.then(|| {
             let task = TaskRef::new(self.label.id(), self.label.name());

@@ -110,7 +110,7 @@ pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
 
 pub(crate) struct Strand<K> {
     state: Mutex<StrandState>,
-    /// The id of all drain tasks of this strand. At any time, at most one of them is in a queue.
+    /// The id of all drain tasks of this strand. At any time, at most one of these drain tasks is in a queue.
     drain: TaskId,
     /// The number of the drain task's queue, or 0 if the drain task is in no queue.
     queue: AtomicU64,
@@ -391,7 +391,7 @@ pub(crate) fn reclaim_drains(queues: BTreeSet<QueueId>, root: &CancelToken) {
 /// What a submitter must do after its task has joined a strand.
 #[must_use = "it must be announced"]
 pub(crate) struct Joined {
-    /// The priority of the drain task that the submitter must offer, if there was no drain task.
+    /// If there was no drain task: the priority of the drain task that the submitter must offer.
     offer: Option<i32>,
     raise_in: Option<QueueId>,
     drain: Location,
