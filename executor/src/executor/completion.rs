@@ -25,14 +25,14 @@
 //!
 //! A task is *outstanding* from its `submit` until it has ended and `take` has returned its handle. If
 //! [`submit`](ExecutorCompletionService::submit) has accepted a task, the service gives out the task's handle
-//! once: the task then has a value, has panicked, or was cancelled. A task is cancelled if its [`Canceller`]
-//! cancels it, if the pool is stopped, or if the task is dropped without having been run. A refused task is
-//! returned by `submit` and is not outstanding. So the service knows when it has no more handles to give out,
-//! and [`take`] then returns `None`. A plain queue does not know whether another element will be added, so
-//! after the last element its `take` would block for ever.
+//! exactly once: the task then has a value, has panicked, or was cancelled. A task is cancelled if its
+//! [`Canceller`] cancels it, if the pool is stopped, or if the task is dropped without having been run. A
+//! refused task is returned by `submit` and is not outstanding. So the service knows when it has no more
+//! handles to give out, and [`take`] then returns `None`. A plain queue does not know whether another element
+//! will be added, so after the last element its `take` would block for ever.
 //!
 //! If [`shutdown_now`](crate::ExecutorService::shutdown_now) returns a task to its caller, the task stays
-//! outstanding as long as that caller keeps it, because the caller can still run it.
+//! outstanding as long as that caller keeps the task, because the caller can still run it.
 //!
 //! [`take`]: ExecutorCompletionService::take
 

@@ -24,11 +24,11 @@
 //!
 //! # Refused half-way
 //!
-//! If the executor refuses a task, Java cancels the tasks that it has started and throws an exception. The
-//! finished results are lost, and the tasks that were not submitted yet are lost, too. This library waits
-//! until the accepted tasks have ended. The call returns the refused task and the tasks after it, so that the
-//! caller can submit them again. So a batch that is too large for a bounded pool makes progress, and no
-//! accepted task is cut off.
+//! If the executor refuses a task, Java cancels the tasks that it has started and throws an exception. In
+//! Java, the finished results are lost, and the tasks that were not submitted yet are lost, too. This library
+//! waits until the accepted tasks have ended. The call returns the refused task and the tasks after it, so
+//! that the caller can submit them again. So a batch that is too large for a bounded pool makes progress, and
+//! no accepted task is cut off.
 //!
 //! # Why a call can end after its deadline
 //!
@@ -42,7 +42,7 @@
 //!
 //! # Left out
 //!
-//! A deadline does not cut a blocking submission short. A submission can block if the pool has the
+//! A deadline does not end a blocking submission early. A submission can block if the pool has the
 //! [`Block`](crate::Block) policy, or if the executor runs its tasks inline. The call checks the deadline
 //! before each submission.
 
@@ -97,8 +97,8 @@ pub(super) fn all<T: Send + 'static>(
     let mut batch = InvokeAllTasks(Vec::with_capacity(tasks.len()));
     let (mut stopped, not_submitted) = submit_each(executor, tasks, deadline, &mut batch);
     if !matches!(stopped, Some(InvokeFailure::Interrupted | InvokeFailure::Starved(_))) {
-        // Waits for the tasks in their order. Most waits are short, because later tasks end while this thread
-        // waits for earlier tasks.
+        // Waits for the tasks in the order of their submission. Most waits are short, because later tasks end
+        // while this thread waits for earlier tasks.
         match batch.0.iter().try_for_each(|handle| handle.wait_for_end(deadline)) {
             Ok(()) | Err(WaitError::TimedOut) => {}
             Err(WaitError::Interrupted) => stopped = Some(InvokeFailure::Interrupted),
@@ -275,7 +275,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         }
     }
 
-    /// Returns the value of a task that has succeeded. If the task has failed, adds it to the losers.
+    /// Returns the value of a task that has succeeded. If the task has failed, adds the task to the list of
+    /// losers.
     fn judge(&mut self, handle: TaskHandle<Result<T, E>>) -> Option<T> {
         if handle.state() != TaskState::Completed {
             self.losers.push(Loser::Ended(handle));

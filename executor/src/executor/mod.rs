@@ -1,9 +1,9 @@
-//! Executors: a program submits its tasks to an executor, which decides how, where and when they run.
+//! Executors: a program submits its tasks to an executor, which decides how, where and when the tasks run.
 //!
-//! Code that has work to do should not decide about threads. Such code hands a [`Task`] to an [`Executor`].
-//! The executor's *execution policy* says which thread runs a task, in which order tasks run, how many tasks
-//! run at once, and what happens when there are too many tasks. A program chooses and changes the policy in
-//! one place.
+//! Code that has work to do should not decide about threads. Instead, this code gives a [`Task`] to an
+//! [`Executor`]. The executor's *execution policy* says which thread runs a task, in which order tasks run,
+//! how many tasks run at once, and what happens when there are too many tasks. A program chooses and changes
+//! the policy in one place.
 //!
 //! ```
 //! use executor::{DirectExecutor, Executor, ThreadPerTaskExecutor, prelude::*};
@@ -31,9 +31,9 @@
 //!
 //! 1. A task that was accepted is run once, or dropped, or handed back by
 //!    [`shutdown_now`](ExecutorService::shutdown_now). A refused task is returned in the error.
-//! 2. What a thread did before it submitted a task is visible to the task.
-//! 3. A panic in a task reaches only the code that holds the task's handle. It reaches neither the submitting
-//!    code nor another task.
+//! 2. A task sees everything that the submitting thread did before the submission.
+//! 3. A panic in a task reaches only the code that holds the task's handle. The panic reaches neither the
+//!    submitting code nor another task.
 
 mod state;
 pub use state::PoolState;
@@ -154,8 +154,8 @@ pub trait ExecutorExt: Executor {
     /// the new task's handle; spawn the new task in a [`scope`](Self::scope); or capture the caller's token
     /// in the closure and [attach](CancelToken::attach) it there. There is one exception: some executors run
     /// the task on the submitting thread, for example [`DirectExecutor`](crate::DirectExecutor), or a pool
-    /// with [`CallerRuns`](crate::CallerRuns). Then the token of the task is a child of the caller's current
-    /// token.
+    /// with [`CallerRuns`](crate::CallerRuns). In this case, the token of the task is a child of the caller's
+    /// current token.
     #[doc(alias = "runAsync")]
     #[doc(alias = "supplyAsync")]
     #[doc(alias = "Callable")]
@@ -541,8 +541,8 @@ pub trait ExecutorService: Executor {
     /// Returns whether the executor has been shut down and has no tasks and no threads any more.
     ///
     /// If a task is cancelled before it has begun, it leaves the executor at once. The thread that cancels
-    /// the task drops the task's closure; if a time limit cancels the task, the timer thread does this. So
-    /// when this method returns true, such a drop may still be running for a moment.
+    /// the task drops the task's closure; if a time limit cancels the task, the timer thread drops the
+    /// closure. So when this method returns true, the drop of a closure may still be running for a moment.
     ///
     /// ```
     /// use executor::{ManualExecutor, prelude::*};
@@ -593,9 +593,8 @@ pub trait ExecutorService: Executor {
     /// ```
     ///
     /// # Blocking
-    /// Blocks until the executor is terminated. A task of this executor cannot wait until it has itself
-    /// ended. If a task of this executor calls this method, the method only shuts the executor down and
-    /// returns.
+    /// Blocks until the executor is terminated. A task of this executor cannot wait for its own end. If a
+    /// task of this executor calls this method, the method only shuts the executor down and returns.
     ///
     /// A wrapper, such as a [`TrackingExecutor`](crate::TrackingExecutor) over a pool, waits for its own
     /// tasks. If another task of the pool closes the wrapper, that task blocks a thread of the pool. If the

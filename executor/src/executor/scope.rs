@@ -15,7 +15,7 @@
 //! # Invariants
 //!
 //! 1. `scope` returns only when each spawned closure has run to its end or was dropped. `task/borrowed.rs`
-//!    explains how the scope waits for this.
+//!    explains how the scope waits for the closures.
 //! 2. If a scope waits on a worker, or inside a task, the scope runs the closures that have not begun,
 //!    including closures that are spawned during the wait. So a scope on a worker waits only for closures
 //!    that already run on other threads, and its executor needs no second thread.
@@ -73,8 +73,8 @@ pub(super) fn scope<'env, T>(
     submit: &(dyn Fn(Task) -> Result<(), RejectedExecution> + Sync),
     f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 ) -> Result<T, ScopeError> {
-    // A masked step ignores the current token. So this token is not the parent for a scope or a fork in such
-    // a step.
+    // A masked step ignores the current token. So the current token is not the parent for a scope or a fork
+    // in a masked step.
     let above = Context::of_this_place().into_token_above();
     let token = above.map_or_else(CancelToken::new, |above| above.child());
     let (jobs, report) = (ScopedJobs::new(), Mutex::default());

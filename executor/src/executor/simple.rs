@@ -115,8 +115,8 @@ impl Executor for ThreadPerTaskExecutor {
 ///
 /// The pool has three faults:
 ///
-/// 1. **No life cycle.** A caller cannot end the pool or wait for its jobs. The pool's threads stay until the
-///    process ends, and when `main` returns, the jobs in the queue are lost.
+/// 1. **No life cycle.** A caller cannot end the pool or wait for its jobs. The pool's threads exist until
+///    the process ends, and when `main` returns, the jobs in the queue are lost.
 /// 2. **No bound.** If jobs arrive faster than the workers run them, the queue grows until the memory is used
 ///    up.
 /// 3. **A job that panics kills its worker**, and the submitters do not notice. When the last worker has

@@ -12,10 +12,10 @@
 //!
 //! A loop of short joins never has enough pieces in its queue: each join takes its only piece back before the
 //! next join begins. A thief would need more time to take this piece than the owner needs to run it. So after
-//! a round of such joins the owner *works alone*: it offers nothing for some rounds. At the end of each round
-//! it reads the clock. When a round had longer pieces, the owner offers pieces again. The owner also offers
-//! pieces again after a limited number of rounds, because each of the pieces of a large recursion can be
-//! short, too.
+//! a round of short joins the owner *works alone*: it offers nothing for some rounds. At the end of each
+//! round the owner reads the clock. When a round had longer pieces, the owner offers pieces again. The owner
+//! also offers pieces again after a limited number of rounds, because each of the pieces of a large recursion
+//! can be short, too.
 
 use std::cell::Cell;
 

@@ -422,7 +422,7 @@ impl Remains {
     }
 }
 
-/// The drain task, as the underlying executor sees it.
+/// The drain task from the view of the underlying executor.
 impl<K: StrandOwner> HandleCell for Strand<K> {
     fn state(&self) -> TaskState {
         TaskState::Pending // a drain task has no handle

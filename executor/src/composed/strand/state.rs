@@ -1,6 +1,6 @@
 //! The state of a strand, and the steps that change it. A thread makes each step under the lock of the
-//! strand, and the step returns tasks and wakers. After the caller has released the lock, it must drop or run
-//! these tasks, and call these wakers.
+//! strand, and the step returns tasks and wakers. After the caller has released the lock, the caller must
+//! drop or run these tasks, and call these wakers.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -207,8 +207,8 @@ impl StrandState {
     }
 
     /// Begins the drain task on this thread. Returns `None` if the drain task must do nothing. For example,
-    /// if the drain task runs inside the call with which its predecessor submits it, the predecessor
-    /// continues to run the strand.
+    /// if the predecessor submits the drain task and this submission itself runs the drain task, the
+    /// predecessor continues to run the strand.
     pub(super) fn begin(&mut self, me: ThreadKey) -> Option<Remains> {
         self.handed_out = false;
         match self.drain {

@@ -23,8 +23,8 @@
 //!   task may wait behind a long task of another key. If the first of two tasks in a lane waits for the
 //!   second, neither of them ever ends.
 //! * Another alternative is an ordinary pool with a queue that never gives out two tasks of one stripe at the
-//!   same time. The workers of such a pool would have to search the queue for a task that may run now. A
-//!   worker that finds no such task would sleep although the queue has tasks.
+//!   same time. The workers of this pool would have to search the queue for a task that may run now. A worker
+//!   that finds only tasks that may not run now would sleep although the queue has tasks.
 //!
 //! # Invariants
 //!
@@ -97,21 +97,21 @@ use shared::{Home, StripedShared};
 /// executor.
 ///
 /// # Order
-/// Each task of a stripe sees what the tasks before it did, even if they ran on other threads. If a task
-/// panics or is cancelled, its stripe continues; a panic goes to the [panic handler of the
+/// Each task of a stripe sees all effects of the earlier tasks, even if these tasks ran on other threads. If
+/// a task panics or is cancelled, its stripe continues; a panic goes to the [panic handler of the
 /// process](crate::panics) if no caller reads the panic. After every 64 tasks, a stripe lets other tasks run
 /// first. [`turns_of`](Self::turns_of) sets another number.
 ///
 /// # What the underlying executor does
-/// The underlying executor must not be borrowed, because a task must be able to own it. For instance, it can
-/// be a pool or an [`Arc`] of a pool. For each stripe with tasks, the underlying executor gets one task, the
-/// stripe's *drain task*. The drain task has the place in the queue that the stripe's first task would have.
-/// If the underlying executor refuses the drain task, the submission of that first task fails. If that
-/// executor drops the drain task later, as [`Discard`](crate::Discard) does, the tasks of the stripe are
-/// dropped, and their handles are cancelled. If that executor hands the drain task out, as its own
-/// `shutdown_now` does, the user who runs the drain task runs the stripe. If the stripe then contains tasks
-/// of a [`scope`](crate::ExecutorExt::scope), these tasks are dropped, because the scope must not wait for
-/// that user.
+/// The underlying executor must not be a borrowed reference, because a task must be able to own the executor.
+/// For instance, the executor can be a pool or an [`Arc`] of a pool. For each stripe with tasks, the
+/// underlying executor gets one task, the stripe's *drain task*. The drain task has the place in the queue
+/// that the stripe's first task would have. If the underlying executor refuses the drain task, the submission
+/// of that first task fails. If that executor drops the drain task later, as [`Discard`](crate::Discard)
+/// does, the tasks of the stripe are dropped, and their handles are cancelled. If that executor hands the
+/// drain task out, as its own `shutdown_now` does, the user who runs the drain task runs the stripe. If the
+/// stripe then contains tasks of a [`scope`](crate::ExecutorExt::scope), these tasks are dropped, because the
+/// scope must not wait for that user.
 ///
 /// # Priorities and names
 /// While a drain task waits, its [priority](Task::priority) is the highest priority of the tasks that have
@@ -221,7 +221,7 @@ impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
     }
 
     /// Sets the length of a *turn*, in tasks. After each turn, a stripe lets other tasks run: its drain task
-    /// goes to the end of the queue of the underlying executor. The default is 64. If that executor refuses
+    /// moves to the end of the queue of the underlying executor. The default is 64. If that executor refuses
     /// the drain task, as a pool does after its shutdown, the stripe continues at once, on the same thread.
     /// If the underlying executor makes submitters wait for room, the stripe waits, too, and keeps its thread
     /// meanwhile.
@@ -370,7 +370,7 @@ where
     }
 
     fn hash(&self, key: &K) -> u64 {
-        // Some hashers return the number itself as the hash of a number. The product spreads such a hash over
+        // Some hashers return the number itself as the hash of a number. The product spreads this hash over
         // all bits.
         self.hasher.hash_one(key).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }

@@ -8,8 +8,8 @@
 //!
 //! # Invariants
 //!
-//! 1. A strand is put into the table before the strand gets its first task. It leaves the table when it is
-//!    idle, or when it is stopped before its drain task has begun. Both steps happen under the lock of the
+//! 1. A strand is put into the table before the strand gets its first task. A strand leaves the table when it
+//!    is idle, or when it is stopped before its drain task has begun. Both steps happen under the lock of the
 //!    table.
 //! 2. After a shutdown, a table with strands has one guard in the lifecycle for all its strands. Before a
 //!    shutdown the lifecycle cannot end, so the strands need no guard. If each strand had a guard, all
@@ -180,7 +180,7 @@ impl<K, L> Table<K, L> {
     }
 
     /// Returns the spare strands; after this call, the table keeps no spare strand. A spare strand has an
-    /// `Arc` of the owner of this table, so strand and owner would keep each other alive.
+    /// `Arc` of the owner of this table, so the strand and the owner would keep each other alive.
     pub(super) fn give_up_spare(&mut self) -> Option<Vec<Arc<L>>> {
         self.spare.take()
     }
