@@ -9,7 +9,8 @@
 //!
 //! 1. If user code can hang under a lock, a dump waits for that lock only for a short time. If the lock stays
 //!    busy, the dump says so and continues.
-//! 2. A value is dropped without a lock if the dump may be its last owner. A panic in the drop is caught.
+//! 2. A value is dropped without a lock if the dump may be its last owner. A panic in the drop of the value
+//!    is caught.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -92,10 +93,10 @@ impl fmt::Display for Dump {
 ///
 /// # Blocking
 /// The call blocks for a short time only. A user's comparator or a user's queue can hang under the lock of
-/// its pool. If the comparator's or the queue's pool has its lock busy for a tenth of a second, the dump says
-/// so, and continues with the next pool. The call takes time in proportion to the number of waiting tasks.
-/// Any code may call the function, even a task or a hook. On Unix, with the feature `signals`,
-/// `dump_at_sigquit` lets an operator ask for a dump from outside.
+/// its pool. If the lock of a pool stays busy for a tenth of a second, the dump says so, and continues with
+/// the next pool. The call takes time in proportion to the number of waiting tasks. Any code may call the
+/// function, even a task or a hook. On Unix, with the feature `signals`, `dump_at_sigquit` lets an operator
+/// ask for a dump from outside.
 #[doc(alias = "jstack")]
 #[doc(alias = "ThreadMXBean")]
 #[must_use = "a dump is only shown if it is printed"]

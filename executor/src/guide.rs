@@ -52,8 +52,8 @@
 //! # The walk of a task
 //!
 //! The walk follows a task from `pool.submit(f)` to the thread that joins the task, function by function. The
-//! task passes the rows of this table from top to bottom. In one row the task returns to an earlier function,
-//! and the row says so.
+//! rows of this table show the steps of the task from top to bottom. In one row the task returns to an
+//! earlier function, and the row says so.
 //!
 //! | where | function | what happens |
 //! |---|---|---|

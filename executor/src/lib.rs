@@ -21,7 +21,7 @@
 //!   sockets. A token has a reason and can have a deadline. A scope's tasks inherit the caller's token.
 //! * **No failure is lost.** A panic is an error at the join, or goes to a handler. A refused task is
 //!   returned in the error, and `shutdown_now` returns the tasks that have not begun.
-//! * **Waits that can never end are reported**: tasks that wait for tasks until no thread is left.
+//! * **Waits that can never end are reported**: for example, tasks wait for tasks until no thread is left.
 //! * **A handle can be joined, polled or awaited**, from any runtime or without a runtime.
 //! * By default the library needs no other package, and it contains no async runtime.
 //!
@@ -189,9 +189,9 @@
 //!
 //! # A lock across a join
 //!
-//! The example is a parallel loop inside a parallel loop, under a lock. In some pools, a waiting thread runs any
-//! job. In such a pool, a thread that holds the lock for one outer piece can begin another outer piece, which
-//! waits for the same lock. With this library the code always ends:
+//! The example is a parallel loop inside a parallel loop, under a lock. In some pools, a waiting thread runs
+//! any job. In one of these pools, a thread that holds the lock for one outer piece can begin another outer
+//! piece, which waits for the same lock. With this library the code always ends:
 //!
 //! ```
 //! use executor::fork_join::{ForkJoinPool, par_for_each};
@@ -209,9 +209,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The rule holds for [`join`](fork_join::join), for [`scope`](ExecutorExt::scope) on each executor, for the
-//! loops of [`fork_join`], and for the join of a handle. Two calls do not keep the rule, and their
-//! documentation says so: [`OnStarvation::HelpOthers`], and
+//! This guarantee holds for [`join`](fork_join::join), for [`scope`](ExecutorExt::scope) on each executor,
+//! for the loops of [`fork_join`], and for the join of a handle. Two calls do not give this guarantee, and
+//! their documentation says so: [`OnStarvation::HelpOthers`], and
 //! [`await_quiescence`](fork_join::ForkJoinPool::await_quiescence) in a task. The pieces must not take the
 //! lock themselves: another thread may run them while the lock is held.
 //!

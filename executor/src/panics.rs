@@ -391,8 +391,8 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
     }
 }
 
-/// The known facts about a panic, or about a [starvation deadlock](crate::Starvation). A report prints as a
-/// line for a log, with the backtrace below the line if there is one.
+/// The known facts about a panic, or about a [starvation deadlock](crate::Starvation). The text of a report
+/// is one line for a log, with the backtrace below this line if there is one.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, panics::PanicReport, prelude::*};
@@ -474,7 +474,7 @@ pub fn set_handler(handler: Arc<dyn PanicHandler>) -> Option<Arc<dyn PanicHandle
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).replace(handler)
 }
 
-/// Removes and returns the handler of the process, if there is one. Without such a handler, the unread
+/// Removes and returns the handler of the process, if there is one. If the process has no handler, the unread
 /// panics of pools without a handler of their own are not reported.
 ///
 /// ```

@@ -33,8 +33,8 @@ mod primitives {
     }
     pub(crate) use lazy_static;
 
-    /// Memory that threads access without a lock. A protocol between the threads protects the memory instead.
-    /// The models check that no two accesses happen at the same time.
+    /// Memory that threads access without a lock. Instead of a lock, a protocol between the threads protects
+    /// the memory. The models check that no two accesses happen at the same time.
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
     impl<T> UnsafeCell<T> {
@@ -74,7 +74,7 @@ mod primitives {
         pub use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
         use crossbeam_channel::{Select, SelectTimeoutError, SelectedOperation};
 
-        /// Sends `item`, or gives it back when `stop` or `to` is disconnected or the deadline has passed.
+        /// Sends `item`, or returns it when `stop` or `to` is disconnected or the deadline has passed.
         pub(crate) fn send_unless<T>(
             to: &Sender<T>,
             item: T,
@@ -224,7 +224,8 @@ pub(crate) mod locks_taken {
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
     std::thread_local! {
-        /// True if this thread's locks are counted. Other tests run in the same process, uncounted.
+        /// True if this thread's locks are counted. Other tests run in the same process, and their locks are
+        /// not counted.
         static TAKES_PART: Cell<bool> = const { Cell::new(false) };
     }
 

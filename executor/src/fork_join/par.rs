@@ -12,8 +12,8 @@ use std::ops::Range;
 use super::join;
 use super::pool::{ForkJoinPool, worker_index};
 
-/// The input of a parallel loop, which can be cut in two: a slice, a range of whole numbers, a pair of inputs,
-/// or the [chunks](Self::chunks_of) of an input.
+/// The input of a parallel loop, which can be cut into two parts: a slice, a range of whole numbers, a pair
+/// of inputs, or the [chunks](Self::chunks_of) of an input.
 ///
 /// A pair of inputs has pairs of elements: the first elements of both inputs, then the second elements, and
 /// so on, up to the end of the shorter input.
@@ -35,7 +35,7 @@ use super::pool::{ForkJoinPool, worker_index};
 /// `slice.as_mut_slice()`, or on `&mut slice[..]` in parentheses.
 pub trait Pieces: Cut {
     /// Returns the parts of this input, of `length` elements each. The last part can be shorter. A loop over
-    /// the parts gets them as inputs of the same type: the parts of a slice are slices.
+    /// the parts gets each part as an input of the same type: the parts of a slice are slices.
     ///
     /// # Panics
     /// Panics if `length` is zero.
@@ -215,8 +215,8 @@ pub fn par_map<P: Pieces, R: Send>(pieces: P, f: impl Fn(P::Element) -> R + Sync
 /// Calls `map` with each element, and combines the results with `reduce`, in order. Returns `None` if there
 /// are no elements.
 ///
-/// `reduce` must be associative. The results keep their order, but it is not specified which neighbours are
-/// combined first.
+/// `reduce` must be associative. The results keep their order, but it is not specified which neighbouring
+/// results are combined first.
 ///
 /// ```
 /// use executor::fork_join::par_map_reduce;

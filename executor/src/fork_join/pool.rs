@@ -38,8 +38,8 @@ use crate::waiting::wait::Deadline;
 ///
 /// The pool is also an [`ExecutorService`], for many small tasks that submit other tasks. If a worker of the
 /// pool submits a task, the task goes to that worker's queue, from which other workers can steal it. A task
-/// from outside goes to the queue of submissions. A worker that finds no other job takes tasks from the queue
-/// of submissions.
+/// that is submitted from outside the pool goes to the queue of submissions. A worker that finds no other job
+/// takes tasks from the queue of submissions.
 ///
 /// # Its end
 /// The drop of the pool waits until all accepted tasks are done, like [`close`](ExecutorService::close).
@@ -195,12 +195,12 @@ impl ForkJoinPool {
     ///
     /// A worker of this pool runs queued jobs while it waits. For a worker, two kinds of tasks do not count.
     /// The first kind are the tasks on the worker's own stack. The second kind are the tasks of other workers
-    /// that wait in this method. If tasks of these two kinds counted, no worker's wait would ever end. Other
-    /// callers count all tasks.
+    /// that wait in this method. If tasks of these two kinds were counted, no worker's wait would ever end.
+    /// Other callers count all tasks.
     ///
-    /// A task that a worker runs in this way may call this method again, to a depth of 32. A deeper call does
-    /// not wait: it returns `false` unless the pool is quiet already. The task that made the
-    /// deeper call must then end, so that the remaining tasks can run.
+    /// A task that a worker runs during this wait may call this method again, to a depth of 32. A deeper call
+    /// does not wait: it returns `false` unless the pool is quiet already. The task that made the deeper call
+    /// must then end, so that the remaining tasks can run.
     ///
     /// ```
     /// use executor::{fork_join::ForkJoinPool, prelude::*};
@@ -217,7 +217,7 @@ impl ForkJoinPool {
     ///
     /// # Blocking
     /// Blocks until the pool is quiet, or the time is up. If unfinished tasks wait, directly or through other
-    /// tasks, for the calling task, the wait could never end. A call without a limit (`Duration::MAX`) then
+    /// tasks, for the calling task, the wait can never end. A call without a limit (`Duration::MAX`) then
     /// returns `false` at once, and the [`Starvation`] goes to the panic handler.
     ///
     /// # Cancellation
@@ -320,7 +320,8 @@ pub fn worker_index() -> Option<usize> {
 /// outside any pool.
 ///
 /// A computation that uses [`fork`](super::fork()) can stop forking and make plain calls while the surplus is
-/// above two or three. No thief would take more pieces. [`join`](super::join) itself checks the surplus.
+/// above two or three. No thief would take additional pieces. [`join`](super::join) itself checks the
+/// surplus.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, fork, surplus};

@@ -22,8 +22,8 @@
 //! looks into each queue once more, under that queue's lock. If the worker takes the lock first, the
 //! publisher sees that this worker no longer searches, and wakes a worker if no other worker searches. If the
 //! publisher takes the lock first, the worker sees the job. A worker that blocks or leaves the pool makes
-//! room for another worker. It uses the same order: first it publishes that there is room, and then it looks
-//! into the queues.
+//! room for another worker. This worker uses the same order: first it publishes that there is room, and then
+//! it looks into the queues.
 //!
 //! # Invariants
 //!
@@ -88,8 +88,8 @@ pub(super) struct Registry {
     awaiting_quiet: AtomicUsize,
     searching: AtomicUsize,
     unfinished: AtomicUsize,
-    /// True if a waiting thread relies on the queues being empty. The publisher of the next job makes this
-    /// thread look again.
+    /// True if a waiting thread relies on empty queues. The publisher of the next job makes this thread look
+    /// again.
     pub(super) relied_on: AtomicBool,
     /// The running tasks that the last dump has seen. See `running`.
     pub(super) sightings: Mutex<Sightings>,
@@ -104,7 +104,8 @@ pub(super) struct Registry {
 struct RegistryData {
     phase: PoolState,
     submissions: VecDeque<Task>,
-    /// The worker queues of sleeping workers. The youngest sleeper is woken first: its cache is warm.
+    /// The worker queues of sleeping workers. The worker that went to sleep last is woken first, because its
+    /// cache is warm.
     asleep: Vec<usize>,
     /// The worker queues without a thread.
     vacant: Vec<usize>,
@@ -301,8 +302,8 @@ impl Registry {
     }
 
     /// Puts the calling worker to sleep, because it has found no job or too many workers are awake.
-    /// `searches` says whether the worker is counted as searching. Returns true if the worker must search
-    /// now, and is counted as searching. Returns false if the worker has left the pool.
+    /// `searches` says whether the worker is counted as searching. Returns true if the worker must now
+    /// search; this worker is already counted as searching. Returns false if the worker has left the pool.
     pub(super) fn sleep(&self, number: usize, searches: bool) -> bool {
         let mut state = self.state.lock();
         if !searches && state.awake() <= state.allowed(&self.settings) {

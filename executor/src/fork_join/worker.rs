@@ -27,8 +27,8 @@
 //! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces. But while half of
 //!    its stack is free, the thread still runs a task for which it waits: perhaps no other thread can run
 //!    that task. When less than half of the stack is free, the thread leaves the task to other threads. If
-//!    the thread ran such a task, the stack could overflow, because tasks can form a long chain, in which
-//!    each task waits for the previous task. If all other threads wait, too, the wait ends as starved.
+//!    the thread ran this task, the stack could overflow, because tasks can form a long chain, in which each
+//!    task waits for the previous task. If all other threads wait, too, the wait ends as starved.
 //! 3. A job has the context (the token, and whether it is masked) of the code that published the job.
 
 use std::cell::{Cell, RefCell};
@@ -275,7 +275,7 @@ impl WorkerThread {
         let _ = masked(|| wait_for(Deadline::NEVER, (look, what)));
     }
 
-    /// Runs a job that the thread waits for, or a piece of such a job. Returns false if there is no such job.
+    /// Runs a job that the thread waits for, or a piece of that job. Returns false if there is no such job.
     fn help(&self, what: &Awaited, waker: &Waker) -> bool {
         match what {
             Awaited::Task(cell, _) => self.help_with(&**cell, waker),
@@ -292,7 +292,7 @@ impl WorkerThread {
         found.map(|taken| self.run_on_top(taken)).is_some()
     }
 
-    /// Runs a task that the thread waits for, or a piece of such a task.
+    /// Runs a task that the thread waits for, or a piece of that task.
     fn help_with(&self, cell: &dyn HandleCell, waker: &Waker) -> bool {
         let queue = cell.queue().filter(|queue| queue.of_all_lanes() == self.registry.registration.id());
         let queue = queue.filter(|_| self.stack.has_room());

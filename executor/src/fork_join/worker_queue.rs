@@ -4,11 +4,11 @@
 //! # The queue
 //!
 //! The owner of a queue puts second halves and forked tasks at the back, and takes them from the back. So the
-//! owner works depth first, on data that is still in its cache. Thieves take from the front, where the oldest
-//! and therefore largest pieces are. One lock protects the whole queue. The owner seldom needs the lock: when
-//! the queue offers *enough* pieces, it shuts its owner's [demand flag](super::demand). While the flag is
-//! shut, the owner's joins do not touch the queue at all. How many pieces are enough depends on the
-//! *granularity* of the job, the time that its pieces take:
+//! owner works depth first, on data that is still in its cache. Thieves take pieces from the front, where the
+//! oldest and therefore largest pieces are. One lock protects the whole queue. The owner seldom needs the
+//! lock: when the queue offers *enough* pieces, the queue shuts its owner's [demand flag](super::demand).
+//! While the flag is shut, the owner's joins do not touch the queue at all. How many pieces are enough
+//! depends on the *granularity* of the job, the time that its pieces take:
 //!
 //! | granularity | enough pieces | while |
 //! |---|---|---|
@@ -29,13 +29,13 @@
 //! # Invariants
 //!
 //! 1. No two jobs get the same id. An id consists of the number of the worker queue and of a *place*, the
-//!    number of jobs that were put into that queue before. So the places in a queue rise from front to back,
-//!    even after a job was taken from the middle.
+//!    number of jobs that were put into that queue before. So the places in a queue increase from front to
+//!    back, even after a job was taken from the middle.
 //! 2. A queued job is in exactly one queue. A stolen job is in `taken` of the worker queue from which it was stolen,
 //!    until it has ended.
-//! 3. A follower that finds no piece leaves its waker under the same lock. All followers are woken when a job
-//!    is put into the queue, when [`WorkerQueue::begin`] or [`WorkerQueue::end`] is called, and when the
-//!    owner begins to wait.
+//! 3. A follower that finds no piece leaves its waker before it releases the lock. All followers are woken
+//!    when a job is put into the queue, when [`WorkerQueue::begin`] or [`WorkerQueue::end`] is called, and
+//!    when the owner begins to wait.
 //! 4. No user code runs while the lock is held.
 
 use std::collections::VecDeque;

@@ -361,7 +361,8 @@ where
         let CellPhase::Running(token) = &mut state.phase else { return None };
         let token = token.take().filter(|_| stop_body);
         state.stop_body = stop_body;
-        // The cancel is noted under the lock. So a thread that finds the task finished also finds the note.
+        // The cancel is noted under the lock. So a thread that sees that the task is finished also sees this
+        // note.
         let queue = self.membership.cancel();
         let announcement = state.decide(Err(TaskError::Cancelled(Cancelled::because(reason.clone()))));
         drop(state);

@@ -16,12 +16,12 @@
 //! # How a task reports
 //!
 //! The queue does not store expected handles; it only counts them. Instead of the handle, a [`Collector`]
-//! listens to the task. The thread that ends the task passes the cell that the task and its handle share to
-//! the collector, which makes a handle from the cell. So the queue needs no table of handles, and allocates
-//! nothing for a task.
+//! listens to the task. The thread that ends the task passes the task's cell to the collector, and the
+//! collector makes a handle from the cell. So the queue needs no table of handles, and allocates nothing for
+//! a task.
 //!
 //! Threads that end tasks put the handles into one list, and threads that want handles, the *takers*, take
-//! them out of a second list. If the second list is empty, a taker exchanges the two lists. So takers need
+//! handles out of a second list. If the second list is empty, a taker exchanges the two lists. So takers need
 //! the lock of the first list only once for many handles.
 //!
 //! # Invariants
@@ -113,7 +113,7 @@ impl<T: Send + 'static> CompletionQueue<T> {
     }
 
     /// Begins to expect a handle. Must be called before an executor gets the task. If the call comes later,
-    /// the handles may come out in another order than that in which the tasks end.
+    /// the order of the handles may differ from the order in which the tasks end.
     pub(crate) fn expect(&self, mut handle: TaskHandle<T>) -> PendingCompletion<T> {
         // Relaxed: every thread that has the task has also seen this increment, and a reader of the count
         // holds the lock under which the count is decreased.
@@ -128,8 +128,8 @@ impl<T: Send + 'static> CompletionQueue<T> {
         expected
     }
 
-    /// Gives back the handle of a task that was refused. Fails if the handle was already given out, or if it
-    /// is about to arrive because the task was cancelled just now.
+    /// Returns the handle of a task that was refused. Fails if the handle was already given out, or if it is
+    /// about to arrive because the task was cancelled just now.
     pub(crate) fn withdraw(
         &self,
         expected: PendingCompletion<T>,

@@ -120,7 +120,7 @@ where
     /// is part of the result, as for every task that can fail.
     ///
     /// The closure must name its error type. [`io::Error`](std::io::Error) and `Box<dyn Error + Send + Sync>`
-    /// need nothing else. For your own error type, implement `From<Cancelled>`, and `TryFrom` in the other
+    /// need no other code. For your own error type, implement `From<Cancelled>`, and `TryFrom` in the other
     /// direction.
     ///
     /// ```

@@ -19,7 +19,7 @@ use crate::task::Outcome;
 use crate::task::observer::TaskObserver;
 use crate::time::{self, TimerEntry};
 
-/// A time limit. The drop of this observer takes the limit out of the timer.
+/// A time limit. The drop of this observer removes the limit from the timer.
 impl TaskObserver for Mutex<TimerEntry> {}
 
 /// A parent of the task's token, and the registration that cancels the task when this parent is cancelled.
@@ -29,11 +29,11 @@ struct Under {
     registration: Option<Registration>,
 }
 
-/// The token of the running task is a child of `token`. So the task's token is marked in the same cancel as
-/// `token`.
+/// The token of the running task is a child of `token`. So the cancel that marks `token` also marks the
+/// task's token.
 ///
-/// The callback of the registration runs later in that cancel. So a body may see the mark and end before the
-/// callback runs. Therefore the worker also looks at `token` when the body has ended: if `token` was
+/// The callback of the registration runs later in this cancel. So a body may see the mark, and may end before
+/// the callback runs. Therefore the worker also looks at `token` when the body has ended: if `token` was
 /// cancelled before, the task is cancelled.
 impl TaskObserver for Under {
     fn root(&self) -> Option<&CancelToken> {
@@ -60,7 +60,7 @@ impl Drop for Under {
 impl<T: Send + 'static> FutureTask<T> {
     /// Gives the task a time limit: if the task has not ended after `timeout`, it is cancelled.
     ///
-    /// The time counts from this call, so it includes the time in the queue. When the time is up, a task that
+    /// The time begins at this call, so it includes the time in the queue. When the time is up, a task that
     /// has not begun is cancelled in its queue, so its handle is finished at once. If the task is running,
     /// its token is cancelled. The [reason](crate::CancelReason) says [`CancelKind::Deadline`]. A `timeout`
     /// beyond the range of the clock, such as [`Duration::MAX`], sets no limit. If a task has several limits,
@@ -155,8 +155,9 @@ impl<T: Send + 'static> FutureTask<T> {
         self.limited(deadline, cancel)
     }
 
-    /// Makes the timer call `when_time_is_up` at `deadline`, unless the task has ended by then. This function
-    /// must cancel the task, because the detector assumes that each wait for a limited task ends.
+    /// Makes the timer call `when_time_is_up` at `deadline`, unless the task has ended by then.
+    /// `when_time_is_up` must cancel the task, because the detector assumes that each wait for a limited task
+    /// ends.
     pub(crate) fn limited(
         mut self,
         deadline: Instant,

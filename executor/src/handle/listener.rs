@@ -73,7 +73,8 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Returns the token of the running body. If the body has no token yet, makes the token.
     fn token(&self) -> CancelToken;
 
-    /// Decides that `result` is the outcome. If an outcome was decided before, gives `result` back.
+    /// Decides that `result` is the outcome. If an outcome was decided before, returns `result` to the
+    /// caller.
     fn settle(self: Arc<Self>, result: TaskResult<T>) -> Result<(), TaskResult<T>>;
 
     /// Decides that the outcome is *cancelled*, and wakes the waiters in this crate, including a body that
@@ -103,8 +104,8 @@ impl<T, F: Send + 'static> CancelBegun<T, F> {
 
 impl<T: Send + 'static, F: Send + 'static> CancelBegun<T, F> {
     // ANCHOR: end_cancel
-    /// Runs the users' code that the cancel causes: the token's callbacks, the `Drop` of what the body
-    /// captured, the listener, the hooks of the pool.
+    /// Runs the users' code that the cancel causes: the token's callbacks, the `Drop` of the values that the
+    /// body has captured, the listener, and the hooks of the pool.
     pub(crate) fn end(self) {
         let Self { of_the_token, body, of_the_listener, of_the_queue } = self;
         if body.is_some() || !of_the_token.are_none() || !of_the_listener.is_none() {

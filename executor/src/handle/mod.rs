@@ -47,8 +47,8 @@
 //!    called while the body runs, the call decides the outcome at once. The value that the body returns later
 //!    is dropped.
 //! 2. The body is a part of the state `Pending`. The thread that changes this state takes the body out. If
-//!    the thread calls `run`, it runs the body. If it calls `cancel`, it drops the body after it has woken
-//!    the waiters. So the data that a cancelled task has captured does not stay in a queue.
+//!    the thread calls `run`, it runs the body. If the thread calls `cancel`, it drops the body after it has
+//!    woken the waiters. So the data that a cancelled task has captured does not stay in a queue.
 //! 3. Every handle reaches `Finished`: the drop of a task that has not run cancels the task.
 //! 4. A cell has at most one listener: a waker (of a thread or an asynchronous task), a callback, a relay or
 //!    a collector. The relay of a shared handle tells many waiters. A collector gets the whole cell.
@@ -61,11 +61,11 @@
 //!
 //! # A lock, not an atomic state word
 //!
-//! State, body, result and listener change together, so they are behind one lock. The lock is held for a few
-//! instructions and is seldom contended: only the worker and the client of one task take it. A
+//! The state, the body, the result and the listener change together, so one lock protects them. The lock is
+//! held for a few instructions and is seldom contended: only the worker and the client of one task take it. A
 //! compare-exchange on a state word would save a part of this time, but its correctness would need a proof.
 //!
-//! The record of the task's queue is independent of the outcome, and is not behind the lock
+//! The record of the task's queue is independent of the outcome, and this lock does not protect it
 //! (`queue_membership`). The last owner of a cell needs no lock at all. A task that has ended drops its
 //! reference to the cell before it wakes the joiner. So the handle is then the only owner of the cell, and
 //! its `join` or its drop needs no lock.
@@ -86,8 +86,8 @@
 //!
 //! # What is visible to whom
 //!
-//! What a thread did before it submitted a task is visible to the task. What the task did is visible to the
-//! thread that gets the task's result. The lock around the state guarantees this visibility.
+//! A task sees everything that the submitting thread did before the submission. The thread that gets the
+//! task's result sees everything that the task did. The lock around the state guarantees this visibility.
 
 mod error;
 pub use error::{SharedJoinError, TaskError};

@@ -35,12 +35,13 @@ use crate::task::TaskState;
 /// # Ok::<(), executor::JoinError<i32>>(())
 /// ```
 ///
-/// The first call decides the outcome. A later call changes nothing, and its error gives the value back. So
+/// The first call decides the outcome. A later call changes nothing, and its error returns the value. So
 /// several threads can look for the same result and share a promise (in an [`Arc`](std::sync::Arc)). If the
 /// promise is dropped before a call has decided the outcome, its handle is cancelled. So no caller waits for
-/// a result that will not come.
+/// a result that will never arrive.
 ///
-/// What a thread did before it completed the promise is visible to the thread that gets the result.
+/// The thread that gets the result sees everything that the completing thread did before it completed the
+/// promise.
 ///
 /// # What is not found
 /// Any thread that has the promise can complete it, and the library does not know which threads have it. So
@@ -84,7 +85,7 @@ impl<T: Send + 'static> Promise<T> {
     /// ```
     ///
     /// # Errors
-    /// The error gives the value back if the outcome was decided before.
+    /// If the outcome was decided before, the error returns the value.
     ///
     /// # Blocking
     /// Blocks until the handle's callbacks have ended.
@@ -118,7 +119,7 @@ impl<T: Send + 'static> Promise<T> {
     /// ```
     ///
     /// # Errors
-    /// The error gives the payload back if the outcome was decided before.
+    /// If the outcome was decided before, the error returns the payload.
     ///
     /// # Blocking
     /// Blocks as [`complete`](Self::complete) does.

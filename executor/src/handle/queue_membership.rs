@@ -13,9 +13,9 @@
 //! | [`cancel`](QueueMembership::cancel) | cancels the task | in a queue | the owner is told, and counts the task |
 //! | [`leave`](QueueMembership::leave) | takes the task out | in a queue, cancelled | the owner subtracts the task |
 //!
-//! The word contains the number of a [`QueueId`], not a reference to the queue's owner. With a reference,
-//! each task would increase and decrease the owner's reference count, and submitters and workers would
-//! contend for this count.
+//! The word contains the number of a [`QueueId`], not a reference to the queue's owner. If the word contained
+//! a reference, each task would increase and decrease the owner's reference count, and submitters and workers
+//! would contend for this count.
 
 use crate::ids::QueueId;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ pub(super) struct QueueMembership(AtomicU64);
 
 const CANCELLED: u64 = 1;
 
-// All steps use AcqRel. So a thread that takes a later step also sees what the thread of an earlier step did
+// All steps use AcqRel. So a thread that makes a later step also sees what the thread of an earlier step did
 // before that step.
 impl QueueMembership {
     pub(super) fn elsewhere() -> Self {

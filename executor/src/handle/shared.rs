@@ -1,16 +1,16 @@
 //! Shared handles: several readers can get the result of one task.
 //!
-//! A [`TaskHandle`] has room for one listener, and its result can be taken once. A shared handle puts a relay
-//! in the place of this listener. When the task has ended, the relay stores the result in an [`Arc`], where
-//! every [`SharedHandle`] finds it. Then the relay wakes the waiters and calls the callbacks.
+//! A [`TaskHandle`] has room for one listener, and its result can be taken once. A shared handle uses a relay
+//! as this listener. When the task has ended, the relay stores the result in an [`Arc`], where every
+//! [`SharedHandle`] finds it. Then the relay wakes the waiters and calls the callbacks.
 //!
 //! # Invariants
 //!
 //! 1. If there is no result yet, every handle that waits is in the list of waiters, because one lock protects
 //!    result and waiters.
 //! 2. First the waiters (threads and asynchronous tasks) are woken, in the order in which they began to wait.
-//!    Then the callbacks are called, in the order in which they were registered. So no waiter waits until a
-//!    callback has ended.
+//!    Then the callbacks are called, in the order in which they were registered. So no waiter must wait until
+//!    a callback has ended.
 //! 3. Each waiter has at most one waker in the list. Each wait has one numbered place for its waker, and each
 //!    handle that is polled has one place, too. The waiter's next waker replaces the previous waker at this
 //!    place. The place becomes free when the wait ends or the handle is dropped.

@@ -21,7 +21,8 @@ use crate::waiting::error::{WaitError, into_io_error};
 use crate::waiting::starvation::Starvation;
 use crate::waiting::wait::{Deadline, Look, wait_for};
 
-/// The handle of a submitted task, which can wait for the task, take its result, or cancel the task.
+/// The handle of a submitted task: a client uses the handle to wait for the task, to take the task's result,
+/// or to cancel the task.
 ///
 /// ```
 /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -186,8 +187,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// [`Interrupted`](JoinError::Interrupted), the task is cancelled.
     ///
     /// # Blocking
-    /// Blocks as [`join_timeout`](Self::join_timeout) does. If this call cancels the task, it also blocks as
-    /// [`cancel`](Self::cancel) does.
+    /// Blocks as [`join_timeout`](Self::join_timeout) does. If this call cancels the task, the call also
+    /// blocks as [`cancel`](Self::cancel) does.
     ///
     /// # Panics
     /// Panics as [`join`](Self::join) does.
