@@ -2,8 +2,8 @@
 //!
 //! A dump is for the moment when a program hangs and its operator wants to know why. The list of queue owners
 //! (`waiting/queue_owner.rs`) contains all pools that exist, and the wait graph contains the waits without a
-//! deadline. The dump asks the pools and the graph, and combines the answers: below each running task, it
-//! says what the thread of the task waits for.
+//! deadline. The dump asks the pools and the graph, and combines the answers: below each running task, the
+//! dump says what the thread of the task waits for.
 //!
 //! # Invariants
 //!

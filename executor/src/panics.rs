@@ -422,7 +422,7 @@ pub struct PanicReport<'a> {
     /// panic.
     pub after_cancel: bool,
     /// True if no code has panicked, but the task has starved: the task waited for a result that could never
-    /// come, got a [`Starvation`](crate::Starvation) as an error, and has not read the error.
+    /// arrive, got a [`Starvation`](crate::Starvation) as an error, and has not read the error.
     pub starved: bool,
 }
 
@@ -563,7 +563,7 @@ pub(crate) fn any_kept() -> bool {
     KEPT.try_with(|kept| !kept.borrow().is_empty()).unwrap_or(false)
 }
 
-/// Takes the panics that were kept. The drop of the returned panics reports them.
+/// Takes the panics that were kept. When the returned panics are dropped, they are reported.
 pub(crate) fn take_kept() -> Vec<Panic> {
     KEPT.try_with(RefCell::take).unwrap_or_default()
 }

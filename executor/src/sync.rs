@@ -52,9 +52,9 @@ mod primitives {
         }
     }
 
-    /// The number of times that an idle thread yields and looks again before it goes to sleep. In a steady
-    /// stream of tasks, the next task arrives while the thread is still yielding. A yield costs far less than
-    /// a sleep and a wake-up.
+    /// How many times an idle thread yields and looks again before it sleeps. In a steady stream of tasks,
+    /// the next task arrives while the thread is still yielding. A yield costs far less than a sleep and a
+    /// wake-up.
     pub(crate) const PATIENCE: u32 = 10;
 
     /// Returns whether a thread may spin while it waits for another thread. A thread may spin only if both
@@ -308,8 +308,8 @@ pub(crate) mod system_name {
         Some(pool[..cut.unwrap_or(0)].trim_end_matches('-').to_owned() + &number)
     }
 
-    /// Gives the calling thread a name for the system. The name in [`Thread::name`](std::thread::Thread::name)
-    /// does not change.
+    /// Gives the calling thread a name for the system. This call does not change the name in
+    /// [`Thread::name`](std::thread::Thread::name).
     ///
     /// The call writes the name to a file of the system, because the standard library can name only new threads. A
     /// system that does not have the file shows the first bytes of the whole name.

@@ -16,8 +16,8 @@
 //! callbacks that this call causes have run. So up to a depth of [`DEPTH`], a call runs all the callbacks
 //! that it causes before it returns.
 //!
-//! The `Drop` of a value that a task has captured or returned is user code, too. Such drops can nest: for
-//! example, the value may be the last copy of another task.
+//! The `Drop` of a value that a task has captured or returned is user code, too. The drops of these values
+//! can nest: for example, the value may be the last copy of another task.
 //!
 //! # A callback that waits
 //!

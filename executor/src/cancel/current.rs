@@ -32,8 +32,8 @@ impl CancelToken {
     /// that ask for the current token can be called on any thread. Some code belongs to no task, even if its
     /// thread is running a task. Examples are a callback ([`on_cancel`](Self::on_cancel),
     /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, and the `Drop` of two
-    /// kinds of values: what a cancelled task has captured, and a result that no caller has taken. Code that
-    /// belongs to no task gets a fresh token, too, and no request ends its blocking calls early.
+    /// kinds of values: the values that a cancelled task has captured, and a result that no caller has taken.
+    /// Code that belongs to no task gets a fresh token, too, and no request ends its blocking calls early.
     ///
     /// Only the owner of a task (through the task's handle) or the owner of a pool should cancel the current
     /// token. A task that wants to cancel a part of its work makes a [`child`](Self::child) for that part.

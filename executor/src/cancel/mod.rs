@@ -63,15 +63,15 @@
 //! threads can cancel tokens of one tree at the same time. Each of these threads marks the tokens that are
 //! not marked yet. So when `cancel` has returned, the token and all its descendants are marked, even if the
 //! call returned false. The callbacks of a token run on one thread: the thread that *claims* the token. A
-//! thread claims the token that it cancels if it is the first to mark that token. Then the thread claims each
-//! child of a token that it has claimed, unless another thread has claimed that child.
+//! thread that cancels a token claims this token if the thread is the first to mark it. Then the thread
+//! claims each child of a claimed token, unless another thread has claimed that child.
 //!
 //! # Invariants
 //!
 //! 1. `cancelled` is set under the lock of `state`. So if a thread adds a child, a waiter or a callback under
 //!    that lock, either this thread sees the flag or the canceller finds what was added.
-//! 2. Only the thread that has set `claimed` runs the callbacks of a token: one at a time, in the order in
-//!    which they were registered, outside the lock.
+//! 2. The callbacks of a token run only on the thread that has set `claimed`: one at a time, in the order of
+//!    their registration, outside the lock.
 //! 3. `settled` is set when the token and all its descendants are marked. A cancel of a settled token can
 //!    skip the descendants if it does not claim the token.
 //! 4. No thread holds the locks of two tokens at once, or the lock of a token together with the lock of the

@@ -17,13 +17,13 @@ impl CancelToken {
     /// token; the callback can release a thread from one of these calls. For example, the callback can shut
     /// down the thread's socket, close its channel, or wake its event loop.
     ///
-    /// The callback runs at most once, on the thread that cancels, outside any task. If the token is already
-    /// cancelled, the callback runs at once, on the calling thread. Before the callbacks run, all threads
-    /// that wait under the token in this crate are woken (see [`cancel`](Self::cancel)). Then the callbacks
-    /// run in order of registration. If one callback panics, the other callbacks still run. The drop of the
-    /// [`Registration`] deregisters the callback; [`Registration::keep`] leaves the callback registered. If
-    /// the cancellation wakes a task, and the task drops its registration before the callback begins, the
-    /// callback does not run.
+    /// The callback runs at most once, on the thread that cancels the token, outside any task. If the token
+    /// is already cancelled, the callback runs at once, on the calling thread. Before the callbacks run, all
+    /// threads that wait under the token in this crate are woken (see [`cancel`](Self::cancel)). Then the
+    /// callbacks run in order of registration. If one callback panics, the other callbacks still run. The
+    /// drop of the [`Registration`] deregisters the callback; [`Registration::keep`] leaves the callback
+    /// registered. If the cancellation wakes a task, and the task drops its registration before the callback
+    /// begins, the callback does not run.
     ///
     /// `cancel` returns only when the callback has ended, so keep the callback short. A callback can cause
     /// other callbacks, if it cancels a token or completes a [`Promise`](crate::Promise). Callbacks nest to a
@@ -112,9 +112,9 @@ impl Registration {
     /// After `keep`, the callback can no longer be deregistered. If the token is cancelled, the callback
     /// runs. If the last copy of the token and its last child are dropped before a cancel, the callback is
     /// dropped and does not run. As long as a callback is registered, the callback and its captured values
-    /// take memory. So if a token exists for a long time, such as the token of a whole program, each call of
-    /// `keep` takes more memory. If a callback has captured its own token, this memory is freed only when the
-    /// token is cancelled.
+    /// occupy memory. So if a token exists for a long time, such as the token of a whole program, each call
+    /// of `keep` occupies more memory. If a callback has captured its own token, this memory is freed only
+    /// when the token is cancelled.
     ///
     /// ```
     /// # use std::sync::mpsc;

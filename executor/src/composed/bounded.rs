@@ -6,16 +6,16 @@
 //! when the task has ended. If no permit is free, the submitter waits. So clients cannot submit tasks faster
 //! than the tasks end.
 //!
-//! The usual implementation wraps the task in a closure that gives the permit back. If the underlying
-//! executor discards the closure or is shut down, the closure never runs, and the permit is lost. In this
-//! file, the task's [observer](crate::task::observer) holds the permit, and the observer is dropped even if
-//! the task never runs.
+//! The usual implementation wraps the task in a closure that releases the permit. If the underlying executor
+//! discards the closure or is shut down, the closure never runs, and the permit is lost. In this file, the
+//! task's [observer](crate::task::observer) holds the permit, and the observer is dropped even if the task
+//! never runs.
 //!
 //! # Invariants
 //!
 //! 1. Each task that is under way has a permit, and no other task has one. A task is under way from its
 //!    submission to the underlying executor until it has ended. If a `shutdown_now` of the underlying
-//!    executor hands the task out, the task stays under way as long as a user keeps it.
+//!    executor hands the task out to a user, the task stays under way as long as the user keeps it.
 //! 2. The executor's [lifecycle](super::lifecycle) does not count submitters that wait for a permit, so the
 //!    end of the executor does not depend on them. A shutdown wakes all submitters that wait, and refuses
 //!    their tasks.

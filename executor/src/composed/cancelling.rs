@@ -95,16 +95,16 @@ pub trait CancellableTask: Send + Sized + 'static {
     /// [`struct@Cancelled`] if the task gave up because it was asked to stop.
     ///
     /// # Blocking
-    /// This method may block if the [canceller](Self::canceller) ends the blocking call.
+    /// This method may block in a call that the [canceller](Self::canceller) can end.
     fn run(self, token: &CancelToken) -> Result<Self::Output, Cancelled>;
 
     /// Returns a closure that makes [`run`](Self::run) return soon. The library asks for the closure before
     /// `run` begins. While `run` is running, the library calls the closure at most once, on the thread that
-    /// cancels. If the task has already been asked to stop when `run` is about to begin, the library calls
-    /// the closure at once.
+    /// cancels the task. If the task has already been asked to stop when `run` is about to begin, the library
+    /// calls the closure at once.
     ///
-    /// The closure should not block: the thread that cancels waits for it. The library catches panics of
-    /// the closure.
+    /// The closure should not block: the thread that cancels the task waits for it. The library catches
+    /// panics of the closure.
     ///
     /// ```
     /// # use executor::{CancelToken, CancellableTask, Cancelled, JoinError, ThreadPoolExecutor, prelude::*};

@@ -12,7 +12,7 @@
 //!
 //! Each accepted task has a guard, an [`InFlight`]. The lifecycle counts these guards. A guard is counted
 //! until the outcome of the task can be seen, or until the task is dropped or handed out. The lifecycle does
-//! not wait for a task that was handed out, because a user can keep such a task for a long time. If the user
+//! not wait for a task that was handed out, because a user can keep this task for a long time. If the user
 //! runs the task, its guard is counted again, unless the lifecycle is over.
 //!
 //! Each lifecycle has a token, its *root*. The token of each task has two parents: the root, and the token of

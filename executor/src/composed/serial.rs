@@ -49,7 +49,7 @@ use crate::waiting::wait::{Deadline, wait_for};
 /// Each task sees all effects of the earlier tasks, even if these tasks ran on other threads. A task that
 /// panics does not stop the strand; its panic goes to the [panic handler of the process](crate::panics) if no
 /// caller reads the panic. The strand keeps its thread until the strand is empty. So a strand that always has
-/// tasks never releases its thread, unless the strand [takes turns](Self::turns_of).
+/// tasks never releases its thread, unless the strand [has turns](Self::turns_of).
 ///
 /// The underlying executor gets one task for the whole strand, the strand's *drain task*. If that executor
 /// refuses the drain task, the submission of the strand's first task fails. If that executor drops the drain

@@ -12,9 +12,9 @@
 //! | its body returned | [`CutOffHow::Returned`]: presumed |
 //! | its body panicked | [`CutOffHow::Panicked`]: presumed |
 //!
-//! [`CutOffHow::Returned`] can be a *false positive*, which cannot be avoided: the body may have done all its
-//! work just before the request, and a closure that returns nothing cannot tell this to the library. So a
-//! client should repeat a task that is reported as `Returned` only if a second run does no harm. The usual
+//! [`CutOffHow::Returned`] can be a *false positive*. This cannot be avoided: the body may have done all its
+//! work just before the request, and a closure that returns nothing cannot report this fact. So a client
+//! should repeat a task that is reported as `Returned` only if a second run does no harm. The usual
 //! implementation looks at the thread's interrupt flag, so each of its reports is only a guess.
 //!
 //! # Invariants

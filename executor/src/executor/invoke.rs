@@ -37,8 +37,8 @@
 //! `Drop` of the values that a task has captured. The call returns after the last of these callbacks. The
 //! tasks that the callbacks must release can block all threads of the executor. So perhaps no other thread is
 //! free to run the callbacks. But no other thread waits until the callbacks have run. Before the first
-//! callback runs, the outcomes of all tasks are decided, and the threads that wait for the tasks, or under
-//! the tasks' tokens, are woken.
+//! callback runs, the outcomes of all tasks are decided, and all threads that wait for the tasks or under the
+//! tasks' tokens are woken.
 //!
 //! # Left out
 //!
@@ -172,7 +172,7 @@ pub(crate) fn submit_to<T: Send + 'static>(
         Err(RejectedExecution { reason, task }) => match completions.withdraw(expected) {
             Ok(handle) => Err(RejectedSubmission { reason, task, handle }),
             // In spite of the refusal, `completions` gives out the handle: either the executor has run the
-            // task although it says that it has refused the task, or the task was cancelled just now.
+            // task although it reports a refusal, or the task was cancelled just now.
             Err(expected) => Ok(expected),
         },
     }

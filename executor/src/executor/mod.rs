@@ -29,7 +29,7 @@
 //!
 //! # What every executor promises
 //!
-//! 1. A task that was accepted is run once, or dropped, or handed back by
+//! 1. An accepted task is run once, or dropped, or returned by
 //!    [`shutdown_now`](ExecutorService::shutdown_now). A refused task is returned in the error.
 //! 2. A task sees everything that the submitting thread did before the submission.
 //! 3. A panic in a task reaches only the code that holds the task's handle. The panic reaches neither the

@@ -222,7 +222,7 @@ pub(crate) fn wait_for_lent_jobs(jobs: &ScopedJobs<'_>, queue: Option<QueueId>) 
     wait_until_settled(jobs, queue, || false)
 }
 
-/// Waits until each lent closure has run or was dropped, or until `or` returns true.
+/// Waits until each lent closure has run or was dropped, or until the function `or` returns true.
 fn wait_until_settled(
     jobs: &ScopedJobs<'_>,
     queue: Option<QueueId>,

@@ -10,7 +10,7 @@
 //!
 //! # Working alone
 //!
-//! A loop of short joins never has enough pieces in its queue: each join takes its only piece back before the
+//! A loop of short joins never has enough pieces in its queue: each join takes back its only piece before the
 //! next join begins. A thief would need more time to take this piece than the owner needs to run it. So after
 //! a round of short joins the owner *works alone*: it offers nothing for some rounds. At the end of each
 //! round the owner reads the clock. When a round had longer pieces, the owner offers pieces again. The owner

@@ -11,9 +11,9 @@ use crate::handle::{FutureTask, TaskHandle};
 ///
 /// A worker that calls [`TaskHandle::join`] runs the task itself if no worker has begun the task. If a thief
 /// has begun the task, the worker runs second halves of the joins in that task; while there is no second
-/// half, the worker waits. Prefer [`join`](super::join) where it is possible: it keeps more workers busy than
-/// `fork`. Join handles in the reverse order of forking: the task that was forked last is the least likely to
-/// be stolen.
+/// half, the worker waits. Prefer [`join`](super::join) where you can use it: a `join` keeps more workers
+/// busy than a `fork`. Join handles in the reverse order of forking: the task that was forked last is the
+/// least likely to be stolen.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, fork};

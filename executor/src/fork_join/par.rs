@@ -112,7 +112,7 @@ impl Cut for Range<usize> {
     }
 }
 
-/// The parts of an input, all of one length: see [`Pieces::chunks_of`].
+/// The parts of an input, all of the same length: see [`Pieces::chunks_of`].
 #[derive(Debug, Clone)]
 pub struct Chunks<P> {
     pieces: P,

@@ -199,7 +199,7 @@ impl ForkJoinPool {
     /// Other callers count all tasks.
     ///
     /// A task that a worker runs during this wait may call this method again, to a depth of 32. A deeper call
-    /// does not wait: it returns `false` unless the pool is quiet already. The task that made the deeper call
+    /// does not wait: it returns `true` only if the pool is already quiet. The task that made the deeper call
     /// must then end, so that the remaining tasks can run.
     ///
     /// ```

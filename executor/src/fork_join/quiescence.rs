@@ -107,7 +107,7 @@ impl Registry {
         (tasks, is_inside)
     }
 
-    /// Marks the calling thread's `tasks` youngest tasks as not counted.
+    /// Marks the newest tasks of the calling thread as not counted: `tasks` is the number of these tasks.
     fn counts_as_helper_no_more(&self, tasks: usize) {
         let mut helpers = self.helpers.lock();
         let own = helpers.iter_mut().rev().filter(|(thread, _)| *thread == this_thread());

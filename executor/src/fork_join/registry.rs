@@ -174,7 +174,8 @@ impl Registry {
             return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
         }
         let id = task.id();
-        // A cancelled task goes into the queue, too. A worker that takes a cancelled task out runs nothing.
+        // A cancelled task goes into the queue, too. A worker that takes a cancelled task from the queue runs
+        // nothing.
         task.enter_queue(self.registration.id());
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         state.submissions.push_back(task);
@@ -566,8 +567,8 @@ impl Registry {
         self.is_searched() || self.wake_one(&mut state).is_ok()
     }
 
-    /// Searches the pool's queues for a task that reports to this collector, and takes the task out. The
-    /// search begins with the thief's own queue.
+    /// Searches the pool's queues for a task that reports to this collector, and removes the task from its
+    /// queue. The search begins with the thief's own queue.
     pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<QueueEntry> {
         let (before, from) = self.queues.split_at(thief);
         let own = from.first().and_then(|queue| queue.take_one_of(collector, thief));
@@ -612,7 +613,8 @@ impl RegistryData {
 // ----- questions about the queues -----
 
 impl QueueOwner for Registry {
-    // Nothing to do: the queue keeps only an empty task, and the worker that takes it out runs nothing.
+    // Nothing to do: the queue keeps only an empty task, and the worker that takes this empty task runs
+    // nothing.
     fn cancelled_in_queue(self: Arc<Self>, _queue: QueueId, _by: CancelKind) -> Option<UserCode> {
         None
     }

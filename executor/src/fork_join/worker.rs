@@ -171,7 +171,7 @@ impl WorkerThread {
 
     // ANCHOR: steal
     /// Steals the oldest job of another worker. The search begins at a random worker, so that not all thieves
-    /// come to the same worker.
+    /// search the same worker first.
     fn steal(&self) -> Option<QueueEntry> {
         let queues = &self.registry.queues;
         let first = self.next_random() % queues.len();
@@ -238,7 +238,7 @@ impl WorkerThread {
         self.depth.get() < DEPTH
     }
 
-    /// Takes the second half of a join back and runs it, or waits until the thief has run it. If the join
+    /// Takes back the second half of a join and runs it, or waits until the thief has run it. If the join
     /// unwinds, a half that was taken back is dropped.
     pub(super) fn settle(&self, job_id: JobId, unwinding: bool) {
         match self.queue.take_back(job_id) {

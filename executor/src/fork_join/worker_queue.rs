@@ -118,8 +118,8 @@ impl QueueEntry {
     }
 }
 
-/// The token that was current at the fork, as the observer of the forked task. A cancel of the token of the
-/// fork stops the task, wherever the task runs.
+/// The observer of a forked task: the token that was current at the fork. A cancel of the token of the fork
+/// stops the task, wherever the task runs.
 impl TaskObserver for CancelToken {
     fn root(&self) -> Option<&CancelToken> {
         Some(self)
@@ -158,7 +158,7 @@ struct Granularity {
     enough: usize,
     pieces: u32,
     since: Option<Instant>,
-    /// The number of times in this round that the owner took back the only piece of its job.
+    /// How often in this round the owner took back the only piece of its job.
     emptied: u32,
     /// The number of rounds in which the owner works alone, if this round is fine-grained and its joins are
     /// short.
@@ -270,7 +270,7 @@ impl WorkerQueue {
         job_id
     }
 
-    /// Takes one of the owner's jobs back, unless a thief has taken it.
+    /// Takes back one of the owner's jobs, unless a thief has taken it.
     pub(super) fn take_back(&self, job_id: JobId) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let entry = if state.queue.back()?.job_id == job_id {
@@ -311,7 +311,7 @@ impl WorkerQueue {
         entry
     }
 
-    /// Takes the owner's next job: with `oldest_first` the oldest job, otherwise the youngest job.
+    /// Takes the owner's next job: the oldest job if `oldest_first` is true, or else the youngest job.
     pub(super) fn take_own(&self, oldest_first: bool) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let entry = if oldest_first { state.queue.pop_front() } else { state.queue.pop_back() };

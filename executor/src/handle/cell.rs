@@ -51,7 +51,7 @@ struct CellState<T, F> {
 }
 
 enum CellPhase<T, F> {
-    /// The body has not begun. The thread that changes this state takes the body out.
+    /// The body has not begun. The thread that changes this state removes the body from the cell.
     Pending(F),
     /// The body is running. The token is made when the body, or a wait in the body, asks for it.
     Running(Option<CancelToken>),

@@ -4,8 +4,8 @@
 //! the task leaves the queue. A cancelled task must not be counted twice. If the task is in the queue when it
 //! is cancelled, the thread that cancels it also counts it. If the task was cancelled before it was put into
 //! the queue, the thread that puts it into the queue counts it. If the task left the queue before the cancel,
-//! no thread counts it. Each of the three steps (put in, cancel, take out) changes one atomic word at once,
-//! and sees the steps before it. So no lock is needed.
+//! no thread counts it. Each of the three steps (put in, cancel, take out) changes one atomic word in one
+//! operation, and sees the earlier steps. So no lock is needed.
 //!
 //! | step | the thread | if it finds the task | then |
 //! |---|---|---|---|

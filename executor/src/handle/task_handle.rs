@@ -240,7 +240,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// If the task has not begun, it will never run. If the task is running, its outcome is *cancelled* from
     /// now on, and its [`CancelToken`](crate::CancelToken) is cancelled. The body continues to run until it
-    /// looks at the token, and the value that it returns is dropped. If the task is already finished or
+    /// looks at the token; a value that the body returns is dropped. If the task is already finished or
     /// cancelled, the call does nothing and returns false.
     ///
     /// First the call wakes the waiters for the outcome, and also the body if it waits in this crate. So a

@@ -33,10 +33,10 @@
 //!
 //! While a drain task waits, its priority is the highest priority of the tasks that have joined the strand
 //! since the drain task was submitted. When a more urgent task joins the strand, the drain task is already in
-//! the queue of the underlying executor. It would be wrong to take the drain task out and submit it again:
-//! the executor could refuse it, or `shutdown_now` could miss it. So the submitter asks the queue to
-//! [raise](crate::waiting::queue_owner::QueueOwner::raise) the drain task, and the queue changes the priority
-//! under its own lock, in one step.
+//! the queue of the underlying executor. It would be wrong to remove the drain task from the queue and submit
+//! it again: the executor could refuse it, or `shutdown_now` could miss it. So the submitter asks the queue
+//! to [raise](crate::waiting::queue_owner::QueueOwner::raise) the drain task, and the queue changes the
+//! priority under its own lock, in one step.
 //!
 //! The submitter does not pass the priority to the queue. Instead, the queue asks the strand for the
 //! priority, under the lock of the queue. So two submitters can raise the drain task at the same time: the

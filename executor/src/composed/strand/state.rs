@@ -264,7 +264,7 @@ impl StrandState {
         self.drain == DrainState::Runs(me)
     }
 
-    /// Notes that the drain task was dropped without having been run, and takes all tasks out of the strand.
+    /// Notes that the drain task was dropped without having been run, and removes all tasks from the strand.
     /// If the predecessor is still handing over, the tasks stay in the strand, because the predecessor
     /// continues to run them.
     pub(super) fn abandon(&mut self, queue_id: QueueId, tombstones: &Tombstones) -> Remains {

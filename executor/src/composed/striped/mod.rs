@@ -5,7 +5,7 @@
 //! document. A pool with one thread would keep the order of all tasks, not only of the tasks of a group. A
 //! pool for each group would need a thread for each group. In a striped executor, each group has a *key*. A
 //! key with tasks has a *stripe*: a strand, as in a [`SerialExecutor`](crate::SerialExecutor). A key without
-//! tasks takes no memory.
+//! tasks occupies no memory.
 //!
 //! ```text
 //!                  ┌ "Ada"   ─▶ ■ ■ ■ ── drain task ─┐
@@ -21,10 +21,10 @@
 //! * One alternative is a fixed number of lanes: the hash of a task's key selects the lane of the task. This
 //!   design needs no map, and it makes and drops no stripes. But keys that share a lane delay each other: a
 //!   task may wait behind a long task of another key. If the first of two tasks in a lane waits for the
-//!   second, neither of them ever ends.
+//!   second task, these two tasks never end.
 //! * Another alternative is an ordinary pool with a queue that never gives out two tasks of one stripe at the
-//!   same time. The workers of this pool would have to search the queue for a task that may run now. A worker
-//!   that finds only tasks that may not run now would sleep although the queue has tasks.
+//!   same time. The workers of this pool would have to search the queue for a task that may run now. If a
+//!   worker found only tasks that may not run now, it would sleep although the queue has tasks.
 //!
 //! # Invariants
 //!

@@ -116,7 +116,7 @@ impl<K> Home<K> {
 }
 
 impl<K: Send + 'static> StripedShared<K> {
-    /// Returns a strand for a key with this hash: the spare strand if there is one, otherwise a new strand.
+    /// Returns a strand for a key with this hash: the spare strand if there is one, or else a new strand.
     pub(super) fn new_strand(
         self: &Arc<Self>,
         hash: u64,

@@ -131,7 +131,7 @@ where
 pub struct StripeStats {
     /// The number of tasks that wait in the stripe.
     pub queued: usize,
-    /// 1 if a task of the stripe is running or about to run, otherwise 0.
+    /// 1 if a task of the stripe is running or about to run, and 0 if not.
     pub running: usize,
 }
 
