@@ -292,10 +292,11 @@ pub(crate) mod system_name {
     /// The number of bytes of a thread's name that Linux keeps.
     const KEPT: usize = 15;
 
-    /// Returns a short name for a thread, which the system can show. The thread's whole name is `whole`, and it
-    /// is thread `number` of `pool`. Returns `None` if the system keeps `whole`, and also under a model.
+    /// Returns a short name for a thread, which the system can show. `whole` is the whole name of the thread,
+    /// which is thread `number` of `pool`. Returns `None` if the system keeps `whole`, and also under a
+    /// model.
     ///
-    /// Linux would cut the number off, and show all threads of the pool under one name. So the short name has
+    /// Linux would cut off the number, and show all threads of the pool under one name. So the short name has
     /// the whole number, and as much of the pool's name as fits.
     pub(crate) fn short(whole: &str, pool: &str, number: impl std::fmt::Display) -> Option<String> {
         let is_model = cfg!(feature = "loom") || cfg!(feature = "shuttle");

@@ -1,4 +1,4 @@
-//! The stack of frames of a thread: the thread's tasks, its roles for executors, and its current token.
+//! Each thread's stack of frames: its tasks, its roles for executors, and its current token.
 //!
 //! # Invariants
 //!
@@ -78,8 +78,8 @@ impl CancelToken {
     /// instead of [`attach`](Self::attach) for code that does not fit into a closure.
     ///
     /// Guards nest, and can be dropped in any order. The newest guard that still exists determines the
-    /// current token. When the task or the `attach` in which a guard was made has ended, the guard has no
-    /// effect any more. A guard stays on its thread: it is not `Send`.
+    /// current token. A guard that was made in a task or in an `attach` has no effect after this task or
+    /// `attach` has ended. A guard stays on its thread: it is not `Send`.
     ///
     /// ```
     /// use executor::{CancelToken, Latch};
@@ -300,7 +300,7 @@ pub(crate) enum Role {
     Starter(usize),
     /// The thread calls the last hook of this pool.
     Closer(usize),
-    /// The thread has a task that waits, and runs another task inside this wait.
+    /// The thread runs a task inside the wait of another task.
     Helper,
 }
 

@@ -25,7 +25,7 @@
 //! # One tree
 //!
 //! Tokens form a tree. A call that cancels a token also cancels all its descendants, but not its ancestors.
-//! So the same operation stops one task or a whole pool, depending on the token that is cancelled.
+//! So the same operation stops one task or a whole pool, depending on which token is cancelled.
 //!
 //! ```text
 //!   pool's root ──┬── task's token ──── token of a task it runs inline

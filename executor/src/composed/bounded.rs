@@ -2,7 +2,7 @@
 //!
 //! The bound of a queue limits how many tasks wait in one pool. A [`BoundedExecutor`] limits how many tasks
 //! of one part of a program wait or run. The underlying executor can be any executor, and other parts of the
-//! program can use it, too. A submitter takes a permit before it submits a task, and the permit is given back
+//! program can use it, too. A submitter takes a permit before it submits a task, and the permit is released
 //! when the task has ended. If no permit is free, the submitter waits. So clients cannot submit tasks faster
 //! than the tasks end.
 //!
@@ -69,9 +69,9 @@ use crate::waiting::wait::Deadline;
 /// of the running tasks of the bounded executor. Other tasks of the underlying executor are not affected. If
 /// a bounded executor was made with [`owning`](Self::owning), it also ends the underlying service.
 ///
-/// The drop of a bounded executor does not shut the bounded executor down, but it drops the underlying
-/// executor. So if the bounded executor owns a pool by value, the pool then ends like every dropped pool. A
-/// borrowed or shared pool continues to run, and runs the accepted tasks.
+/// When a bounded executor is dropped, it is not shut down, but its underlying executor is dropped, too. So
+/// if the bounded executor owns a pool by value, the pool then ends like every dropped pool. A borrowed or
+/// shared pool continues to run, and runs the accepted tasks.
 pub struct BoundedExecutor<E> {
     inner: Underlying<E>,
     permits: Semaphore,

@@ -3,7 +3,7 @@
 //! A task that is computing checks its token now and then. A task that waits in this crate is woken by its
 //! cancellation. But the library cannot wake a task that is blocked in a read from a socket, because the
 //! library does not know the socket. Only the task knows that the read returns when the socket is shut down.
-//! As a [`CancellableTask`], the task tells the library how to end its blocking call. For example, if a
+//! A task that is a [`CancellableTask`] tells the library how to end its blocking call. For example, if a
 //! caller cancels the task's handle or stops the task's pool, the socket is shut down. The caller need not
 //! know what kind of task it cancels.
 //!

@@ -187,7 +187,7 @@ impl InFlight {
         self.life.one_more(&mut self.life.state.lock())
     }
 
-    /// Interrupts the guard: the lifecycle does not wait for the guard until the guard is resumed.
+    /// Interrupts the guard: until the guard is resumed, the lifecycle does not wait for it.
     pub(crate) fn interrupt(&self) {
         // Relaxed, here and in `resume`: the hand-over of a task from thread to thread orders these calls.
         if self.counts.swap(false, Ordering::Relaxed) {

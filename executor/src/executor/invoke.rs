@@ -113,8 +113,8 @@ pub(super) fn all<T: Send + 'static>(
     }
 }
 
-/// Returns the reason that the call gives to the unfinished tasks when it fails in this way and cancels them.
-/// After a refusal, the call cancels tasks only at its deadline.
+/// Returns the reason that the call gives to the unfinished tasks if it fails in this way and cancels these
+/// tasks. After a refusal, the call cancels tasks only at its deadline.
 fn why_cancelled(end: &InvokeFailure) -> CancelReason {
     match end {
         InvokeFailure::TimedOut | InvokeFailure::Rejected(_) => CancelReason::of(CancelKind::Deadline),

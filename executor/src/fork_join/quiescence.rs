@@ -12,7 +12,7 @@
 //!
 //! # How deep
 //!
-//! A task that a waiting worker runs lies on the stack on top of the task that waits. When
+//! If a waiting worker runs a task, this task lies on the stack on top of the task that waits. When
 //! [`DEPTH`](super::worker::DEPTH) of these tasks lie on the stack, the worker runs no more tasks. A worker
 //! at this depth does not wait either: in a pool with one worker, no thread would run the remaining tasks. So
 //! the new call returns `false`, and the wait below this call on the stack runs the next task.

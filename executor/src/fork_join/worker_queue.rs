@@ -118,8 +118,8 @@ impl QueueEntry {
     }
 }
 
-/// The observer of a forked task: the token that was current at the fork. A cancel of the token of the fork
-/// stops the task, wherever the task runs.
+/// The observer of a forked task: the token that was current at the fork. If this token is cancelled, the
+/// task is stopped, no matter where it runs.
 impl TaskObserver for CancelToken {
     fn root(&self) -> Option<&CancelToken> {
         Some(self)

@@ -466,7 +466,7 @@ where
     // ANCHOR_END: run
 
     fn abandon(self: Arc<Self>) {
-        // If the task is still in a queue, then the queue itself is dropping it, under the lock of the pool.
+        // If the task is still in a queue, the queue itself is dropping the task, under the lock of the pool.
         if let Some(owner) = self.membership.leave().and_then(QueueId::owner) {
             owner.tombstone_dropped();
         }

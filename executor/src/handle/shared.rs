@@ -92,8 +92,8 @@ pub struct SharedHandle<T> {
 
 struct SharedCell<T> {
     state: Mutex<SharedState<T>>,
-    /// The function that drops the result, which can be the last owner of another cell. The function is a
-    /// field, because the `Drop` of this type cannot require that `T` is `Send`.
+    /// The function that drops the result; the result can be the last owner of another cell. The function is
+    /// a field, because the `Drop` of this type cannot require that `T` is `Send`.
     drop_result: fn(TaskResult<Arc<T>>),
 }
 

@@ -397,7 +397,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// The callback belongs to no task, even if it runs on the thread of a task: see
     /// [`CancelToken::current`](crate::CancelToken::current). The callback can complete a
-    /// [`Promise`](crate::Promise) or cancel a task, which can cause the next callback, and so on. These
+    /// [`Promise`](crate::Promise) or cancel a task; this can cause the next callback, and so on. These
     /// callbacks nest to a depth of 32. At a greater depth, a callback is deferred: it runs on the same
     /// thread when the callback that caused it returns or blocks in this crate. So a chain of callbacks can
     /// have any length. If 32 nested deferred callbacks block, the next callback runs on a new thread. So a

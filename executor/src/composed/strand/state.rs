@@ -156,8 +156,8 @@ impl StrandState {
         self.rise(priority)
     }
 
-    /// Raises the priority of a drain task that has not begun to at least `priority`. Returns whether this
-    /// has changed the drain task's priority.
+    /// If the drain task has not begun, raises its priority to at least `priority`. Returns whether this has
+    /// changed the drain task's priority.
     fn rise(&mut self, priority: i32) -> bool {
         if matches!(self.drain, DrainState::Runs(_)) || priority <= self.priority {
             return false;
