@@ -1,15 +1,16 @@
-//! A dump: what all pools of the process do now, and which thread waits for what.
+//! A dump: what all pools of the process are doing, and which thread waits for what.
 //!
-//! A dump is for the moment when a program stands still and its operator wants to know why. The list of queue
-//! owners (`waiting/queue_owner.rs`) has all living pools, and the wait graph has the waits without a
-//! deadline. The dump asks the pools and the graph, and combines the answers: below each running task, it says
-//! what the thread of the task waits for.
+//! A dump is for the moment when a program hangs and its operator wants to know why. The list of queue owners
+//! (`waiting/queue_owner.rs`) contains all pools that exist, and the wait graph contains the waits without a
+//! deadline. The dump asks the pools and the graph, and combines the answers: below each running task, the
+//! dump says what the thread of the task waits for.
 //!
 //! # Invariants
 //!
 //! 1. If user code can hang under a lock, a dump waits for that lock only for a short time. If the lock stays
-//!    busy, the dump says so and goes on.
-//! 2. A value is dropped without a lock if the dump may be its last owner. A panic of the drop is caught.
+//!    busy, the dump says so and continues.
+//! 2. A value is dropped without a lock if the dump may be its last owner. A panic in the drop of the value
+//!    is caught.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -24,10 +25,11 @@ use crate::waiting::pool_dump::{PATIENCE, PoolDump, QueuedDump, RunDump};
 use crate::waiting::queue_owner::all_owners;
 use crate::waiting::starvation::{TaskRef, WaitsFor};
 
-/// The least age that a dump shows for a run, because a shorter time does not help an operator.
+/// The shortest age of a run that a dump shows, because a shorter time does not help an operator.
 const LEAST_AGE: Duration = Duration::from_millis(1);
 
-/// A description of all pools of the process: see [`dump`]. `Display` shows it, in several lines.
+/// A description of all pools of the process: see [`dump`]. `Display` shows the description, in several
+/// lines.
 ///
 /// ```
 /// let now: executor::Dump = executor::dump();
@@ -42,7 +44,7 @@ impl fmt::Display for Dump {
     }
 }
 
-/// Describes what all pools of the process do now, for an operator of a program that stands still.
+/// Describes what all pools of the process are doing, for an operator of a program that hangs.
 ///
 /// The dump has a part for each living [`ThreadPoolExecutor`](crate::ThreadPoolExecutor) and each
 /// [`ForkJoinPool`](crate::fork_join::ForkJoinPool), in the order in which the pools were made:
@@ -87,14 +89,14 @@ impl fmt::Display for Dump {
 ///
 /// No clock is read when a task begins. So a dump shows the age of a run only if an earlier dump, or the
 /// [watchdog](crate::ThreadPoolBuilder::watchdog) of the pool, has seen the same run. The age is the time
-/// since then.
+/// since the dump or the watchdog first saw the run.
 ///
 /// # Blocking
-/// The call blocks for a short time only. A user's comparator or a user's queue can hang under the lock of its
-/// pool. If such a lock stays busy for a tenth of a second, the dump says so, and goes on with the next pool.
-/// The call takes time in proportion to the number of waiting tasks. Any code may call the function, even a
-/// task or a hook. On Unix, with the feature `signals`, `dump_at_sigquit` lets an operator ask for a dump
-/// from outside.
+/// The call blocks for a short time only. A user's comparator or a user's queue can hang under the lock of
+/// its pool. If the lock of a pool stays busy for a tenth of a second, the dump says so, and continues with
+/// the next pool. The call takes time in proportion to the number of waiting tasks. Any code may call the
+/// function, even a task or a hook. On Unix, with the feature `signals`, `dump_at_sigquit` lets an operator
+/// ask for a dump from outside.
 #[doc(alias = "jstack")]
 #[doc(alias = "ThreadMXBean")]
 #[must_use = "a dump is only shown if it is printed"]
@@ -166,7 +168,8 @@ impl Picture {
         Ok(text)
     }
 
-    /// Draws the running tasks of a pool. If tasks lie on top of each other, only the topmost task waits.
+    /// Draws the running tasks of a pool. If one thread has several tasks on its stack, only the topmost task
+    /// waits.
     fn draw_running(&mut self, text: &mut String, running: &[RunDump]) -> fmt::Result {
         for (place, run) in running.iter().enumerate() {
             let task = run.task.as_ref().map_or_else(|| "a computation".to_owned(), TaskRef::to_string);

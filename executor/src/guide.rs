@@ -1,12 +1,12 @@
-//! A guide to the source, for its readers. Users of the library do not need it.
+//! A guide to the source, for its readers. Users of the library do not need this guide.
 //!
 //! # The modules
 //!
-//! The modules below stand in bottom-up order: each module refers only to modules above it, and a test checks
-//! this order. The book of the course goes from the top down. The third column names the
-//! chapter of the book in which a module first appears. A ★ marks a module on the [first
-//! path](#a-first-path). Every module begins with a page: the problem, the states, the code that changes
-//! them, and the invariants. The name of a module leads to its source.
+//! The modules below are listed in bottom-up order: each module refers only to modules above it, and a test
+//! checks this order. The book of the course explains the modules from the top down. The third column names
+//! the chapter of the book in which a module first appears. A ★ marks a module on the [first
+//! path](#a-first-path). Every module begins with a page of text, which explains the problem, the states, the
+//! code that changes them, and the invariants. The name of a module links to its source.
 //!
 //! | module | in it | first met in | what it is about |
 //! |---|---|---|---|
@@ -30,9 +30,10 @@
 //!
 //! # A first path
 //!
-//! The path goes from `submit` to the result. Each stop answers a question that the previous stop raises. A
-//! reader needs no other file at a stop. Together the stops have some sixteen hundred lines, half of
-//! them comments. Three subjects come later: how a pool grows and ends, cancellation, and the other queues.
+//! The path leads from `submit` to the result. Each stop answers a question that the previous stop raises. A
+//! reader needs no other file at a stop. Together the stops have some sixteen hundred lines, half of them
+//! comments. The path does not treat three subjects: how a pool grows and ends, cancellation, and the other
+//! queues.
 //!
 //! 1. `executor/mod.rs`, up to `fn submit_cancellable`: what it means to hand over a task.
 //! 2. `executor/simple.rs`: three executors that fit on a page, and what is wrong with them.
@@ -51,7 +52,8 @@
 //! # The walk of a task
 //!
 //! The walk follows a task from `pool.submit(f)` to the thread that joins the task, function by function. The
-//! task goes down this table. In one row the task goes back to an earlier function, and the row says so.
+//! rows of this table show the steps of the task from top to bottom. In one row the task returns to an
+//! earlier function, and the row says so.
 //!
 //! | where | function | what happens |
 //! |---|---|---|

@@ -33,7 +33,7 @@ impl TaskId {
         self.0
     }
 
-    /// Returns a new id. Each thread takes ids from a block of its own, because with a single counter, all
+    /// Returns a new id. Each thread takes ids from its own block of ids, because with a single counter, all
     /// submissions in the process would compete for one cache line.
     pub(crate) fn next() -> Self {
         const BLOCK: u64 = 1024;
@@ -90,9 +90,9 @@ impl fmt::Display for TaskId {
 pub(crate) struct QueueId(NonZeroU64);
 
 impl QueueId {
-    /// The number of bits of an id that hold the lane. `queue_membership.rs` keeps one bit beside an id, so
-    /// 39 bits are left for the number of the queue owner. These bits are enough for a million new queue
-    /// owners per second for six days, or for ten thousand per second for a year and a half.
+    /// The number of bits of an id that hold the lane. `queue_membership.rs` stores one bit together with an
+    /// id, so 39 bits are left for the number of the queue owner. These bits are enough for a million new
+    /// queue owners per second for six days, or for ten thousand per second for a year and a half.
     const LANE_BITS: u32 = 24;
 
     /// The number of different queue ids that a queue owner has.
@@ -107,14 +107,14 @@ impl QueueId {
         Self::from_number(id.expect("fewer than 2^39 queue owners exist")).expect("the first number is 1")
     }
 
-    /// Returns the id of the queue owner's first queue. The id of the first queue stands for all queues of
-    /// the queue owner.
+    /// Returns the id of the queue owner's first queue. The id of the first queue is also used for all queues
+    /// of the queue owner together.
     pub(crate) fn of_all_lanes(self) -> Self {
         let id = self.number() >> Self::LANE_BITS << Self::LANE_BITS;
         Self::from_number(id).expect("the first queue owner has number one")
     }
 
-    /// Returns the id of another queue of this queue owner. Only the lowest 24 bits of `lane` count.
+    /// Returns the id of another queue of this queue owner. The call uses only the lowest 24 bits of `lane`.
     pub(crate) fn with_lane(self, lane: u64) -> Self {
         Self(self.of_all_lanes().0 | lane & ((1 << Self::LANE_BITS) - 1))
     }
@@ -153,13 +153,13 @@ pub(crate) fn this_thread() -> ThreadKey {
     ThreadKey(key.unwrap_or_else(|_| new()))
 }
 
-/// The place of a task, or of the holder of a thing that threads wait for.
+/// The place of a task, or of the holder of something that threads wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Location {
-    /// The task is at a place where a thread can run it at any time.
+    /// The task is at a place from which a thread can run it at any time.
     Elsewhere,
-    /// The task, or the holder of the thing, is in this queue.
+    /// The task, or the holder, is in this queue.
     In(QueueId),
-    /// The task, or the holder of the thing, is on this thread.
+    /// The task, or the holder, is on this thread.
     On(ThreadKey),
 }

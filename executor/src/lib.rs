@@ -19,9 +19,9 @@
 //!
 //! * **Cancellation reaches every blocking call** of the library: joins, sleeps, semaphores, channels,
 //!   sockets. A token has a reason and can have a deadline. A scope's tasks inherit the caller's token.
-//! * **No failure is lost.** A panic is an error at the join, or goes to a handler. A refused task comes back
-//!   in the error, and `shutdown_now` returns the tasks that have not begun.
-//! * **Waits that can never end are reported**: tasks that wait for tasks until no thread is left.
+//! * **No failure is lost.** A panic is an error at the join, or goes to a handler. A refused task is
+//!   returned in the error, and `shutdown_now` returns the tasks that have not begun.
+//! * **Waits that can never end are reported**: for example, tasks wait for tasks until no thread is left.
 //! * **A handle can be joined, polled or awaited**, from any runtime or without a runtime.
 //! * By default the library needs no other package, and it contains no async runtime.
 //!
@@ -59,8 +59,8 @@
 //! | lock across a parallel loop | yes | [can hang](https://github.com/rayon-rs/rayon/issues/592) | no such loop | no such loop | yes |
 //! | parallel loops | over slices and ranges | a full set of iterators | no | no | no |
 //!
-//! So take rayon for a computation that is one chain of iterators. For code that is asynchronous throughout,
-//! take an async runtime, and a pool of this library for the blocking calls.
+//! So use rayon for a computation that is one chain of iterators. For code that is asynchronous throughout,
+//! use an async runtime, and use a pool of this library for the blocking calls.
 //!
 //! # Cookbook
 //!
@@ -132,9 +132,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **From async code.** A handle is a future, for any runtime. If the future is dropped, the task goes on; after
-//! [`cancel_on_drop`](TaskHandle::cancel_on_drop), it is cancelled instead. A thread without a runtime calls
-//! [`block_on`], which ends early if the thread's task is cancelled.
+//! **From async code.** A handle is a future, for any runtime. If the future is dropped, the task continues;
+//! after [`cancel_on_drop`](TaskHandle::cancel_on_drop), the drop cancels the task. A thread without a
+//! runtime calls [`block_on`], which ends early if the thread's task is cancelled.
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, block_on, prelude::*};
@@ -189,9 +189,9 @@
 //!
 //! # A lock across a join
 //!
-//! The example is a parallel loop inside a parallel loop, under a lock. In some pools, a waiting thread runs any
-//! job. In such a pool, a thread that holds the lock for one outer piece can begin another outer piece, which
-//! waits for the same lock. With this library the code always ends:
+//! The example is a parallel loop inside a parallel loop, under a lock. In some pools, a waiting thread runs
+//! any job. In one of these pools, a thread that holds the lock for one outer piece can begin another outer
+//! piece, which waits for the same lock. With this library the code always ends:
 //!
 //! ```
 //! use executor::fork_join::{ForkJoinPool, par_for_each};
@@ -209,10 +209,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The promise holds for [`join`](fork_join::join), for [`scope`](ExecutorExt::scope) on each executor, for
-//! the loops of [`fork_join`], and for the join of a handle. Two calls break it, and their pages say so:
-//! [`OnStarvation::HelpOthers`], and [`await_quiescence`](fork_join::ForkJoinPool::await_quiescence) in a
-//! task. The pieces must not take the lock themselves: another thread may run them while the lock is held.
+//! This guarantee holds for [`join`](fork_join::join), for [`scope`](ExecutorExt::scope) on each executor,
+//! for the loops of [`fork_join`], and for the join of a handle. Two calls do not give this guarantee, and
+//! their documentation says so: [`OnStarvation::HelpOthers`], and
+//! [`await_quiescence`](fork_join::ForkJoinPool::await_quiescence) in a task. The pieces must not take the
+//! lock themselves: another thread may run them while the lock is held.
 //!
 //! # For those who come from Java
 //!
@@ -266,14 +267,15 @@
 //! * `channel`: the module `channel`, with cancellable waits for the channels of `crossbeam-channel`, and
 //!   `CancelToken::channel` for `select!`.
 //! * `serde`: [`PoolStats`], [`PoolSnapshot`] and the parts of a [`Starvation`] can be serialised.
-//! * `metrics`: `MetricsFacade`, which hands the numbers of a pool to the crate of that name.
+//! * `metrics`: `MetricsFacade`, which passes the numbers of a pool to the crate `metrics`.
 //! * `processes`: `CancellableChild`, on Unix.
 //! * `processor-time`: `WaitCompute`, which measures how long tasks wait and how long they compute.
 //! * `sockets`: `CancellableStream::connect`, and on Unix `CancellableListener`.
 //! * `signals`: the module `shutdown_hooks`, with hooks that run before the process ends, even at a signal.
-//!   On Unix also `dump_at_sigquit`, which shows what all pools do when the process gets SIGQUIT.
+//!   On Unix, the feature also adds `dump_at_sigquit`, which shows what all pools do when the process gets
+//!   SIGQUIT.
 //! * `timer-slack`, on Linux: the thread that watches the time for a [`ScheduledThreadPoolExecutor`] wakes up
-//!   one or two microseconds late instead of some fifty.
+//!   only one or two microseconds late; without this feature, it is about fifty microseconds late.
 //! * `tracing`: [`NamedThreads`] reports when its threads begin and end, and a pool reports when its tasks
 //!   starve each other.
 //!

@@ -144,7 +144,7 @@ impl Panic {
         self.0.backtrace.as_ref()
     }
 
-    /// Takes the payload, as [`catch_unwind`] would have returned it. Returns `None` if the payload was taken
+    /// Takes the payload that [`catch_unwind`] would have returned. Returns `None` if the payload was taken
     /// before, through this value or a clone.
     ///
     /// ```
@@ -201,8 +201,8 @@ impl Panic {
 
     /// Records that a caller has got this panic, so no handler needs a report.
     pub(crate) fn mark_read(&self) {
-        // Relaxed: only the drop of the last clone reads the flag. The reference count of the `Arc` orders
-        // that read after this store.
+        // Relaxed: only the drop of the last clone reads the flag. The reference count of the `Arc` ensures
+        // that this read happens after the store.
         self.0.read.store(true, Ordering::Relaxed);
     }
 }
@@ -286,7 +286,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 /// The payload of the unwinding that ends a shutdown hook when the hook calls `exit`. The thread that runs
 /// the hooks catches this payload, with [`contain_unless_left`]. But a `catch_unwind` inside the hook, of the
 /// library or of the user, may catch the payload first and drop it. If the drop of the payload returned, the
-/// hook would go on after its `exit`. So the drop keeps the thread until the process ends.
+/// hook would continue after its `exit`. So the drop blocks the thread until the process ends.
 pub(crate) struct Departure(Option<UserCode>);
 
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
@@ -332,8 +332,8 @@ pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R,
 
 // ----- reports to a handler -----
 
-/// A handler that gets reports of unread panics. Closures implement this trait. An [`Arc`] of a handler
-/// implements it, too, so that pools can share a handler.
+/// A handler that gets reports of unread panics. Closures implement this trait. An [`Arc`] of a handler is
+/// also a handler, so that pools can share a handler.
 ///
 /// The thread that drops the last copy of the panic, usually the worker, calls the handler outside all locks.
 /// A panic in the handler itself is caught and not reported again.
@@ -391,8 +391,8 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
     }
 }
 
-/// The known facts about a panic, or about a [starvation deadlock](crate::Starvation). A report prints as a
-/// line for a log, with the backtrace below the line if there is one.
+/// The known facts about a panic, or about a [starvation deadlock](crate::Starvation). The text of a report
+/// is one line for a log, with the backtrace below this line if there is one.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, panics::PanicReport, prelude::*};
@@ -418,10 +418,11 @@ pub struct PanicReport<'a> {
     pub task: Option<&'a str>,
     /// The backtrace of the panic, if [`install_hook`] was called before.
     pub backtrace: Option<&'a Backtrace>,
-    /// True if the task was cancelled while it ran. Then the task's handle could not return the panic.
+    /// True if the task was cancelled while it ran. In this case, the task's handle could not return the
+    /// panic.
     pub after_cancel: bool,
     /// True if no code has panicked, but the task has starved: the task waited for a result that could never
-    /// come, got a [`Starvation`](crate::Starvation) as an error, and has not read the error.
+    /// arrive, got a [`Starvation`](crate::Starvation) as an error, and has not read the error.
     pub starved: bool,
 }
 
@@ -473,7 +474,7 @@ pub fn set_handler(handler: Arc<dyn PanicHandler>) -> Option<Arc<dyn PanicHandle
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).replace(handler)
 }
 
-/// Removes and returns the handler of the process, if there is one. Without such a handler, the unread
+/// Removes and returns the handler of the process, if there is one. If the process has no handler, the unread
 /// panics of pools without a handler of their own are not reported.
 ///
 /// ```
@@ -522,7 +523,7 @@ thread_local! {
 }
 
 /// The properties that identify a payload, before and after the catch. The address of the payload cannot
-/// identify it, because the payload moves into a box in between.
+/// identify it, because the payload moves into a box between the panic and the catch.
 #[derive(PartialEq)]
 struct PayloadKind {
     kind: TypeId,
@@ -562,7 +563,7 @@ pub(crate) fn any_kept() -> bool {
     KEPT.try_with(|kept| !kept.borrow().is_empty()).unwrap_or(false)
 }
 
-/// Takes the panics that were kept. The drop of the returned panics reports them.
+/// Takes the panics that were kept. When the returned panics are dropped, they are reported.
 pub(crate) fn take_kept() -> Vec<Panic> {
     KEPT.try_with(RefCell::take).unwrap_or_default()
 }

@@ -33,8 +33,8 @@ mod primitives {
     }
     pub(crate) use lazy_static;
 
-    /// Memory that threads access without a lock. A protocol between the threads protects the memory instead.
-    /// The models check that no two accesses happen at the same time.
+    /// Memory that threads access without a lock. Instead of a lock, a protocol between the threads protects
+    /// the memory. The models check that no two accesses happen at the same time.
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
     impl<T> UnsafeCell<T> {
@@ -52,9 +52,9 @@ mod primitives {
         }
     }
 
-    /// The number of times that an idle thread yields and looks again before it goes to sleep. In a steady
-    /// stream of tasks, the next task comes while the thread still yields. A yield costs far less than a
-    /// sleep and a wake-up.
+    /// How many times an idle thread yields and looks again before it sleeps. In a steady stream of tasks,
+    /// the next task arrives while the thread is still yielding. A yield costs far less than a sleep and a
+    /// wake-up.
     pub(crate) const PATIENCE: u32 = 10;
 
     /// Returns whether a thread may spin while it waits for another thread. A thread may spin only if both
@@ -74,7 +74,7 @@ mod primitives {
         pub use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
         use crossbeam_channel::{Select, SelectTimeoutError, SelectedOperation};
 
-        /// Sends `item`, or gives it back when `stop` or `to` is disconnected or the deadline has passed.
+        /// Sends `item`, or returns it when `stop` or `to` is disconnected or the deadline has passed.
         pub(crate) fn send_unless<T>(
             to: &Sender<T>,
             item: T,
@@ -224,7 +224,8 @@ pub(crate) mod locks_taken {
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
     std::thread_local! {
-        /// True if this thread's locks are counted. Other tests run in the same process, uncounted.
+        /// True if this thread's locks are counted. Other tests run in the same process, and their locks are
+        /// not counted.
         static TAKES_PART: Cell<bool> = const { Cell::new(false) };
     }
 
@@ -245,7 +246,7 @@ pub(crate) mod locks_taken {
     }
 }
 
-/// A condition variable. Name each variable after the fact that it announces.
+/// A condition variable. Name each condition variable after the fact that it announces.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(primitives::Condvar);
 
@@ -291,10 +292,11 @@ pub(crate) mod system_name {
     /// The number of bytes of a thread's name that Linux keeps.
     const KEPT: usize = 15;
 
-    /// Returns a short name for a thread, which the system can show. The thread's whole name is `whole`, and it
-    /// is thread `number` of `pool`. Returns `None` if the system keeps `whole`, and also under a model.
+    /// Returns a short name for a thread, which the system can show. `whole` is the whole name of the thread,
+    /// which is thread `number` of `pool`. Returns `None` if the system keeps `whole`, and also under a
+    /// model.
     ///
-    /// Linux would cut the number off, and show all threads of the pool under one name. So the short name has
+    /// Linux would cut off the number, and show all threads of the pool under one name. So the short name has
     /// the whole number, and as much of the pool's name as fits.
     pub(crate) fn short(whole: &str, pool: &str, number: impl std::fmt::Display) -> Option<String> {
         let is_model = cfg!(feature = "loom") || cfg!(feature = "shuttle");
@@ -307,8 +309,8 @@ pub(crate) mod system_name {
         Some(pool[..cut.unwrap_or(0)].trim_end_matches('-').to_owned() + &number)
     }
 
-    /// Gives the calling thread a name for the system. The name in [`Thread::name`](std::thread::Thread::name)
-    /// does not change.
+    /// Gives the calling thread a name for the system. This call does not change the name in
+    /// [`Thread::name`](std::thread::Thread::name).
     ///
     /// The call writes the name to a file of the system, because the standard library can name only new threads. A
     /// system that does not have the file shows the first bytes of the whole name.
@@ -317,7 +319,7 @@ pub(crate) mod system_name {
     }
 }
 
-/// Types for state that belongs to the process and not to an executor. Such state is set once or twice and is
+/// Types for state that belongs to the process and not to an executor. This state is set once or twice and is
 /// not part of a protocol, so it is not modelled.
 pub(crate) mod process {
     pub(crate) use std::sync::{OnceLock, PoisonError, RwLock};

@@ -1,10 +1,10 @@
-//! The nesting of user code that the library calls: how deep calls can nest, and which calls are deferred.
+//! How deeply calls of user code can nest, and which of these calls the library defers.
 //!
 //! A callback may complete a promise, whose callback completes the next promise, and so on. If each callback
-//! were called at once, every callback would lie on the stack on top of the previous callback. A long chain
-//! of callbacks would overflow the stack, which ends the process. So callbacks are called directly only up to
-//! a depth of [`DEPTH`]. At a greater depth a callback is *deferred*: the thread calls it as soon as the
-//! callback that is running now has returned.
+//! were called at once, the stack frame of each callback would be on top of the frame of the previous
+//! callback. A long chain of callbacks would overflow the stack, and a stack overflow ends the process. So
+//! callbacks are called directly only up to a depth of [`DEPTH`]. At a greater depth a callback is
+//! *deferred*: the thread calls it as soon as the running callback has returned.
 //!
 //! ```text
 //!   callback 1 ─▶ callback 2 ─▶ … ─▶ callback 32, returns
@@ -13,11 +13,11 @@
 //! ```
 //!
 //! If all callbacks were deferred, a `complete` or a `cancel` inside a callback would return before the
-//! callbacks that it causes have run. So up to a depth of [`DEPTH`], all callbacks that a call causes have
-//! run when the call returns.
+//! callbacks that this call causes have run. So up to a depth of [`DEPTH`], a call runs all the callbacks
+//! that it causes before it returns.
 //!
-//! The `Drop` of a value that a task has captured or returned is user code, too. Such drops can nest: for
-//! example, the value may be the last copy of another task.
+//! The `Drop` of a value that a task has captured or returned is user code, too. The drops of these values
+//! can nest: for example, the value may be the last copy of another task.
 //!
 //! # A callback that waits
 //!
@@ -34,15 +34,17 @@
 //!
 //! # Invariants
 //!
-//! 1. Only user code is deferred. The library decides outcomes, marks tokens and releases waiters at once.
-//! 2. Each thread runs its own deferred callbacks, in the order in which they were due. Callbacks that were
-//!    given away run on the new thread.
+//! 1. Only user code is deferred. Only user code is deferred: the library decides outcomes, marks tokens and
+//!    releases waiters at once.
+//! 2. Each thread runs its own deferred callbacks, in the order in which they were deferred. Callbacks that
+//!    were given away run on the new thread.
 //! 3. When the call of the outermost callback returns, all deferred callbacks have been called. Before a
 //!    thread blocks in this crate, it has called its deferred callbacks or given them away. So no thread
-//!    waits for a callback that can run only after this wait.
-//! 4. On one stack, at most [`DEPTH`] directly called callbacks nest, and on top of them at most [`DEPTH`]
-//!    callbacks that run inside waits. There is one exception. If no thread can be started, callbacks that
-//!    should be given away are called on this stack; otherwise this thread could hang.
+//!    waits for a callback that can run only after the wait has ended.
+//! 4. At most [`DEPTH`] directly called callbacks nest on one stack. On top of these callbacks, at most
+//!    [`DEPTH`] callbacks can run inside waits. There is one exception. If no thread can be started, this
+//!    thread itself calls the callbacks that it should give away. Without these calls, this thread could
+//!    hang.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -57,9 +59,9 @@ const DEPTH: usize = 32;
 
 #[derive(Default)]
 struct Nesting {
-    /// The number of callbacks that are called inside each other.
+    /// The current depth: how many callbacks of this thread are nested inside each other.
     depth: usize,
-    /// The number of waits of this thread that are calling deferred callbacks.
+    /// How many waits of this thread are now calling deferred callbacks.
     waits: usize,
     deferred: VecDeque<UserCode>,
 }

@@ -66,7 +66,7 @@ impl Cancelled {
         self.reason.as_ref()
     }
 
-    /// Takes the `Cancelled` out of an I/O error. If a cancellation cuts an I/O operation short, the
+    /// Takes the `Cancelled` out of an I/O error. If a cancellation ends an I/O operation early, the
     /// operation returns an error that contains a `Cancelled`. An example is a read from a
     /// [`CancellableStream`](crate::CancellableStream).
     ///
@@ -79,7 +79,7 @@ impl Cancelled {
     /// ```
     ///
     /// # Errors
-    /// Gives `error` back if it does not contain a `Cancelled`.
+    /// Fails with `error` itself if `error` does not contain a `Cancelled`.
     pub fn from_io(error: io::Error) -> Result<Self, io::Error> {
         error.downcast()
     }
@@ -127,7 +127,8 @@ impl From<Cancelled> for io::Error {
     }
 }
 
-/// [`Cancelled::from_io`] as a conversion that [`FutureTask::fallible`](crate::FutureTask::fallible) can use.
+/// The conversion [`Cancelled::from_io`] in a form that [`FutureTask::fallible`](crate::FutureTask::fallible)
+/// can use.
 impl TryFrom<io::Error> for Cancelled {
     type Error = io::Error;
 

@@ -1,4 +1,4 @@
-//! The stack of frames of a thread: the thread's tasks, its roles for executors, and its current token.
+//! Each thread's stack of frames: its tasks, its roles for executors, and its current token.
 //!
 //! # Invariants
 //!
@@ -6,11 +6,10 @@
 //!    for no executor and has no token attached.
 //! 2. A frame's token is made once, when code first asks for it. The parent of this token is the token of the
 //!    frame below. If the frame below is masked, the token has no parent.
-//! 3. The search for the current token goes from the top down, and stops at the first frame of another
+//! 3. The search for the current token begins at the top frame, and stops at the first frame of another
 //!    *level*. User code that belongs to no task runs on a higher level than the task that the thread is
 //!    running.
-//! 4. A frame with a [`Role`] has no token of its own, and the search for the current token skips such a
-//!    frame.
+//! 4. A frame with a [`Role`] has no token of its own, and the search for the current token skips this frame.
 //! 5. No token is dropped, and no user code runs, while the stack is borrowed.
 
 use std::cell::RefCell;
@@ -33,8 +32,8 @@ impl CancelToken {
     /// that ask for the current token can be called on any thread. Some code belongs to no task, even if its
     /// thread is running a task. Examples are a callback ([`on_cancel`](Self::on_cancel),
     /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, and the `Drop` of two
-    /// kinds of values: what a cancelled task has captured, and a result that no caller has taken. Code that
-    /// belongs to no task gets a fresh token, too, and no request cuts its blocking calls short.
+    /// kinds of values: the values that a cancelled task has captured, and a result that no caller has taken.
+    /// Code that belongs to no task gets a fresh token, too, and no request ends its blocking calls early.
     ///
     /// Only the owner of a task (through the task's handle) or the owner of a pool should cancel the current
     /// token. A task that wants to cancel a part of its work makes a [`child`](Self::child) for that part.
@@ -59,7 +58,7 @@ impl CancelToken {
     /// There is one exception. When a thread ends, this crate's thread-local value may be destroyed before a
     /// user's thread-local value. If `attach` is called in the destructor of the user's value, `f` runs
     /// without a current token. Calls on the token itself, such as [`sleep`](Self::sleep) and
-    /// [`check`](Self::check), work even there.
+    /// [`check`](Self::check), work even in this destructor.
     ///
     /// ```
     /// use executor::CancelToken;
@@ -75,12 +74,12 @@ impl CancelToken {
         f()
     }
 
-    /// Makes this token the current token of the calling thread until the guard is dropped. Use it instead of
-    /// [`attach`](Self::attach) for code that does not fit into a closure.
+    /// Makes this token the current token of the calling thread until the guard is dropped. Use the guard
+    /// instead of [`attach`](Self::attach) for code that does not fit into a closure.
     ///
     /// Guards nest, and can be dropped in any order. The newest guard that still exists determines the
-    /// current token. When the task or the `attach` in which a guard was made has ended, the guard has no
-    /// effect any more. A guard stays on its thread: it is not `Send`.
+    /// current token. A guard that was made in a task or in an `attach` has no effect after this task or
+    /// `attach` has ended. A guard stays on its thread: it is not `Send`.
     ///
     /// ```
     /// use executor::{CancelToken, Latch};
@@ -108,7 +107,7 @@ impl CancelToken {
     }
 
     /// Runs `f`, the loop of a worker. This token becomes the parent of the token of each task that `f` runs.
-    /// Between two tasks the token is not current: hooks, and the `Drop` of values that a task has left,
+    /// Between two tasks the token is not current: hooks, and the `Drop` of values that a task leaves behind,
     /// belong to no task of the pool.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
@@ -116,9 +115,9 @@ impl CancelToken {
         f()
     }
 
-    /// Runs `f`, which runs a task of an executor on any thread. The token of the task gets two parents: this
-    /// token, and the parent that tasks of this thread had before. The token of the task is made only if code
-    /// asks for it.
+    /// Runs `f`, which runs one task of an executor; the calling thread can be any thread. The token of the
+    /// task gets two parents: this token, and the parent that the task would have without this call. The
+    /// token of the task is made only if code asks for it.
     pub(crate) fn also_above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.beside, frame.token) = (true, true, Some(self.clone())));
@@ -162,7 +161,7 @@ impl Drop for Attached {
         with_all(|ContextFrames { all, used, .. }| {
             let ours = all[..*used].get_mut(place).filter(|frame| frame.guard == id)?;
             (ours.token, ours.ended) = (None, true);
-            // A frame that has ended is taken off the stack as soon as no frame is above it.
+            // A frame that has ended is removed from the stack as soon as no frame is above it.
             while *used > 0 && all[*used - 1].ended {
                 *used -= 1;
                 all[*used] = ContextFrame::default();
@@ -219,8 +218,8 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// The current token at one point of a program, and whether that token is masked. The context goes along with
-/// work that another thread takes over.
+/// The current token at one point of a program, and whether that token is masked. When another thread takes
+/// over work, the thread also takes over the context of that work.
 #[derive(Default)]
 pub(crate) struct Context {
     token: Option<CancelToken>,
@@ -247,9 +246,9 @@ impl Context {
         }
     }
 
-    /// Runs `f`, a part of the work that the calling thread has taken over, as a task of its own. The token
-    /// of this task gets two parents: the token of this context, and the parent that tasks of this thread had
-    /// before.
+    /// Runs `f`, a part of the work that the calling thread has taken over, as a separate task. The token of
+    /// this task gets two parents: the token of this context, and the parent that the task would have without
+    /// this call.
     pub(crate) fn run_beside<R>(&self, f: impl FnOnce() -> R) -> R {
         if let Some(token) = self.token.as_ref().filter(|_| self.masked) {
             return token.attach(|| masked(f));
@@ -271,8 +270,8 @@ impl Context {
     }
 }
 
-/// A running task, as its frame and its waits see it. Through this trait, the frame tells the task's handle
-/// about the token of the task.
+/// The part of a running task that its frame and its waits use. Through this trait, the frame tells the
+/// task's handle about the token of the task.
 pub(crate) trait RunningTask: Send + Sync {
     fn id(&self) -> TaskId;
 
@@ -286,13 +285,13 @@ pub(crate) trait RunningTask: Send + Sync {
     /// Returns why the task was asked to stop while it was running. Returns `None` if there was no request.
     fn why_to_stop(&self) -> Option<CancelReason>;
 
-    /// Returns whether the task has a time limit. A timer cancels such a task when its time is up, so a wait
-    /// for the task always ends.
+    /// Returns whether the task has a time limit. When the time of a limited task is up, a timer cancels the
+    /// task, so a wait for the task always ends.
     fn is_limited(&self) -> bool;
 }
 
-/// A role that a thread has for an executor, besides running a task. The number in a variant is the address
-/// of a pool.
+/// What a thread does for an executor, apart from running a task. The number in a variant is the address of a
+/// pool.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The thread runs the tasks of this pool.
@@ -301,7 +300,7 @@ pub(crate) enum Role {
     Starter(usize),
     /// The thread calls the last hook of this pool.
     Closer(usize),
-    /// The thread has a task that waits, and runs another task inside this wait.
+    /// The thread runs a task inside the wait of another task.
     Helper,
 }
 
@@ -310,7 +309,7 @@ struct ContextFrame {
     token: Option<CancelToken>,
     task: Option<Arc<dyn RunningTask>>,
     masked: u32,
-    /// No token is current in this frame. The frame's token is only the parent for the tokens of tasks.
+    /// No token is current in this frame. The frame's token serves only as the parent of the tokens of tasks.
     outside: bool,
     /// When code first asks for the token of a task, the frame's token must be linked to the token of the
     /// frame below.
@@ -358,8 +357,8 @@ fn with_frames<R>(f: impl FnOnce(&mut [ContextFrame]) -> R) -> Option<R> {
     with_all(|ContextFrames { all, used, .. }| f(&mut all[..*used]))
 }
 
-/// A guard: its drop takes the frame off the stack. The last `FrameGuard` that was made is dropped first. So
-/// only frames that an [`Attached`] has left can lie above the guard's frame.
+/// A guard: its drop removes the frame from the stack. `FrameGuard`s are dropped in reverse order: the newest
+/// guard first. So only frames that an [`Attached`] has left behind can lie above the guard's frame.
 #[must_use]
 pub(crate) struct FrameGuard {
     pushed: bool,
@@ -396,8 +395,8 @@ fn below_those_of_guards(all: &mut [ContextFrame], mut top: usize) -> usize {
     top
 }
 
-/// Begins an empty frame. [`fill`] adds the parts that few frames have. As arguments, these parts would be
-/// copied for every task.
+/// Begins an empty frame. [`fill`] adds the parts that only a few frames have. If these parts were arguments,
+/// they would be copied for every task.
 #[inline]
 fn push() -> FrameGuard {
     let level = level();
@@ -445,8 +444,8 @@ pub(crate) fn runs_a_task() -> bool {
     with_frames(|frames| frames.iter().any(|frame| frame.task.is_some())).unwrap_or(false)
 }
 
-/// Returns the running tasks of the calling thread that have handles. The task that began last is the last of
-/// the list.
+/// Returns the running tasks of the calling thread that have handles. The list is in the order in which the
+/// tasks began.
 pub(crate) fn tasks_of_this_thread() -> Vec<Arc<dyn RunningTask>> {
     with_frames(|frames| frames.iter().filter_map(|frame| frame.task.clone()).collect()).unwrap_or_default()
 }

@@ -11,10 +11,10 @@ use crate::time;
 impl CancelToken {
     /// Makes a child that is cancelled after `timeout`, unless it was cancelled before.
     ///
-    /// The [reason](Self::reason) of the child then says [`CancelKind::Deadline`]. The time counts from this
+    /// The [reason](Self::reason) of the child then says [`CancelKind::Deadline`]. The time begins at this
     /// call, even if the work begins later. The deadlines of the child's ancestors limit the child, too. With
-    /// a `timeout` of zero, the child is born cancelled. A `timeout` beyond the range of the clock, such as
-    /// [`Duration::MAX`], is no limit.
+    /// a `timeout` of zero, the child is cancelled from the start. A `timeout` beyond the range of the clock,
+    /// such as [`Duration::MAX`], sets no limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -28,20 +28,21 @@ impl CancelToken {
     /// # What it costs
     ///
     /// A deadline needs no thread of its own. One timer thread watches the deadlines of all tokens; the first
-    /// token with a deadline starts this thread. A token that is dropped or cancelled before its deadline
-    /// frees its entry in the timer. When a deadline comes, the callbacks of [`on_cancel`](Self::on_cancel)
-    /// run on the timer thread, and meanwhile another thread watches the other deadlines. So a callback that
-    /// takes long delays only other callbacks of the same deadline. If the system cannot start another
-    /// thread, tokens are cancelled late: only when a thread can be started for a later deadline.
+    /// token with a deadline starts this thread. When a token is dropped or cancelled before its deadline,
+    /// its entry in the timer is freed. When a deadline passes, the callbacks of
+    /// [`on_cancel`](Self::on_cancel) run on the timer thread, and meanwhile another thread watches the other
+    /// deadlines. So a callback that takes long delays only other callbacks of the same deadline. If the
+    /// system cannot start another thread, tokens are cancelled late: they must wait until a thread can be
+    /// started for a later deadline.
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         self.with_limit(Instant::now().checked_add(timeout))
     }
 
-    /// Makes a child that is cancelled at `deadline`. If the deadline has passed, the child is born
-    /// cancelled. The costs are those of [`with_timeout`](Self::with_timeout).
+    /// Makes a child that is cancelled at `deadline`. If the deadline has passed, the child is cancelled from
+    /// the start. The costs are the same as those of [`with_timeout`](Self::with_timeout).
     ///
     /// Use a deadline for several steps that share one time limit: the second step gets only the time that
-    /// the first step has left.
+    /// remains after the first step.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -94,7 +95,7 @@ impl CancelToken {
                 Self { node: node.upgrade()? }.begin_cancel(&CancelReason::of(CancelKind::Deadline))?;
             Some(callbacks).filter(|callbacks| !callbacks.are_none()).map(later)
         }));
-        // If the token was cancelled meanwhile, the entry is dropped here.
+        // If the token was cancelled in the meantime, the timer's entry is dropped here.
         self.if_live(|state| state.deadline = entry.take());
     }
 }

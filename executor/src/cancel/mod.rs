@@ -25,7 +25,7 @@
 //! # One tree
 //!
 //! Tokens form a tree. A call that cancels a token also cancels all its descendants, but not its ancestors.
-//! So the same operation stops one task or a whole pool, depending on the token that is cancelled.
+//! So the same operation stops one task or a whole pool, depending on which token is cancelled.
 //!
 //! ```text
 //!   pool's root ──┬── task's token ──── token of a task it runs inline
@@ -37,7 +37,7 @@
 //! is cancelled. A token can also have a deadline ([`CancelToken::with_timeout`]), at which the crate's timer
 //! cancels the token.
 //!
-//! A token goes from *live* to *cancelled* once and never back. The first call of
+//! A token changes from *live* to *cancelled* once, and never changes back. The first call of
 //! [`cancel`](CancelToken::cancel) makes this change, and stores the [reason](crate::CancelReason), which the
 //! token's descendants inherit. The request to stop is never cleared. The next task on the same thread does
 //! not see the request, because a token belongs to a task and not to a thread.
@@ -59,28 +59,28 @@
 //! 2. Threads that wait in this crate under a marked token are woken.
 //! 3. Users' callbacks run, outside all locks.
 //!
-//! Callbacks come last, because a callback may take long, or may wait for a thread that step 2 wakes. Several
-//! threads can cancel tokens of one tree at the same time. Each of these threads marks the tokens that it
-//! finds unmarked. So when `cancel` has returned, the token and all its descendants are marked, whether the
-//! call returned true or false. The callbacks of a token run on one thread: the thread that *claims* the
-//! token. A thread claims the token that it cancels if it is the first to mark that token. Then it claims
-//! each child of a token that it has claimed, unless another thread has claimed that child.
+//! Callbacks run last, because a callback may take long, or may wait for a thread that step 2 wakes. Several
+//! threads can cancel tokens of one tree at the same time. Each of these threads marks the tokens that are
+//! not marked yet. So when `cancel` has returned, the token and all its descendants are marked, even if the
+//! call returned false. The callbacks of a token run on one thread: the thread that *claims* the token. A
+//! thread that cancels a token claims this token if the thread is the first to mark it. Then the thread
+//! claims each child of a claimed token, unless another thread has claimed that child.
 //!
 //! # Invariants
 //!
 //! 1. `cancelled` is set under the lock of `state`. So if a thread adds a child, a waiter or a callback under
-//!    that lock, the thread sees the flag, or the canceller finds the addition.
-//! 2. Only the thread that has set `claimed` runs the callbacks of a token: one at a time, in the order in
-//!    which they were registered, outside the lock.
-//! 3. `settled` is set when the token and all its descendants are marked. A cancel that does not claim a
-//!    settled token can skip the descendants.
+//!    that lock, either this thread sees the flag or the canceller finds what was added.
+//! 2. The callbacks of a token run only on the thread that has set `claimed`: one at a time, in the order of
+//!    their registration, outside the lock.
+//! 3. `settled` is set when the token and all its descendants are marked. A cancel of a settled token can
+//!    skip the descendants if it does not claim the token.
 //! 4. No thread holds the locks of two tokens at once, or the lock of a token together with the lock of the
 //!    timer.
 //! 5. A token has a reason as soon as it is marked: the reason of the cancel that marked it first. The reason
 //!    never changes.
 //! 6. After the drop of a [`Registration`], its callback is not running and will never run. There is one
 //!    exception: a callback that is registered with a cancelled token is due at once, and the token does not
-//!    keep it. If this callback is deferred, it may run after the drop of its registration.
+//!    store this callback. If this callback is deferred, it may run after the drop of its registration.
 
 pub(crate) mod callbacks;
 

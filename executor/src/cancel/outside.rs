@@ -22,8 +22,8 @@ pub(super) fn level() -> u32 {
 }
 
 /// Runs user code outside any task: a callback, a hook, a handler, or the `Drop` of a value that no caller
-/// has taken. If this thread is running a task, the token of that task is not current in `f`. No token cuts a
-/// wait in `f` short.
+/// has taken. If this thread is running a task, the token of that task is not current in `f`. No cancelled
+/// token can end a wait in `f` early.
 pub(crate) fn outside_any_task<R>(f: impl FnOnce() -> R) -> R {
     let below = level();
     let set_level = |to| _ = LEVEL.try_with(|level| level.set(to));

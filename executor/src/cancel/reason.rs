@@ -43,7 +43,7 @@ struct Said {
     payload: Option<Box<dyn Any + Send + Sync>>,
 }
 
-/// The payload is a user's value. Its last owner can be an outcome, a token or an error.
+/// The payload is a user's value. The last owner of the payload can be an outcome, a token or an error.
 impl Drop for Said {
     fn drop(&mut self) {
         if let Some(payload) = self.payload.take() {
@@ -84,8 +84,8 @@ impl CancelReason {
         Self { said: Some(Arc::new(said)), ..Self::of(CancelKind::Requested) }
     }
 
-    /// Adds a value of any type, which code can read. The value is dropped together with the last token or
-    /// error that has this reason. This can happen on any thread.
+    /// Adds a value of any type, for code that examines the reason. The value is dropped together with the
+    /// last token or error that has this reason. The drop can happen on any thread.
     ///
     /// ```
     /// let reason = executor::CancelReason::new("too many requests").with_payload(429_u16);
@@ -101,7 +101,7 @@ impl CancelReason {
         Self { kind, inherited: false, said: None }
     }
 
-    /// Returns this reason, marked as not inherited. The caller may have taken it from another token.
+    /// Returns this reason, marked as not inherited. The caller may have taken the reason from another token.
     pub(crate) fn given_here(self) -> Self {
         Self { inherited: false, ..self }
     }
@@ -152,7 +152,7 @@ impl CancelReason {
         self.said.as_ref()?.message.as_deref()
     }
 
-    /// Returns the value that came with the request, if it is of this type.
+    /// Returns the value that came with the request, if the value has this type.
     ///
     /// ```
     /// let reason = executor::CancelReason::new("too many requests").with_payload(429_u16);

@@ -1,4 +1,4 @@
-//! Registrations with a token: of users' callbacks, and of threads that a cancel must wake.
+//! How users' callbacks, and threads that a cancel must wake, are registered with a token.
 //!
 //! The [module `cancel`](super) says when callbacks run, and in which order.
 
@@ -13,24 +13,24 @@ use crate::panics::{OnDrop, UserCode};
 use crate::sync::thread;
 
 impl CancelToken {
-    /// Registers a callback that runs when this token is cancelled. Some blocking calls look at no token; the
-    /// callback can release a thread from such a call. For example, it can shut down the thread's socket,
-    /// close its channel, or wake its event loop.
+    /// Registers a callback that runs when this token is cancelled. Some blocking calls do not look at a
+    /// token; the callback can release a thread from one of these calls. For example, the callback can shut
+    /// down the thread's socket, close its channel, or wake its event loop.
     ///
-    /// The callback runs at most once, on the thread that cancels, outside any task. If the token is already
-    /// cancelled, the callback runs at once, on the calling thread. Before the callbacks run, all threads
-    /// that wait under the token in this crate are woken (see [`cancel`](Self::cancel)). Then the callbacks
-    /// run in order of registration. If one callback panics, the other callbacks still run. The drop of the
-    /// [`Registration`] takes the callback back; [`Registration::keep`] leaves the callback registered. If
-    /// the cancellation wakes a task, and the task drops its registration before the callback begins, the
-    /// callback does not run.
+    /// The callback runs at most once, on the thread that cancels the token, outside any task. If the token
+    /// is already cancelled, the callback runs at once, on the calling thread. Before the callbacks run, all
+    /// threads that wait under the token in this crate are woken (see [`cancel`](Self::cancel)). Then the
+    /// callbacks run in order of registration. If one callback panics, the other callbacks still run. The
+    /// drop of the [`Registration`] deregisters the callback; [`Registration::keep`] leaves the callback
+    /// registered. If the cancellation wakes a task, and the task drops its registration before the callback
+    /// begins, the callback does not run.
     ///
     /// `cancel` returns only when the callback has ended, so keep the callback short. A callback can cause
     /// other callbacks, if it cancels a token or completes a [`Promise`](crate::Promise). Callbacks nest to a
     /// depth of 32. At a greater depth, a callback is deferred: it runs on the same thread when the callback
     /// that caused it returns or blocks in this crate. If 32 nested deferred callbacks block, the next
-    /// callback runs on a new thread. If the token was cancelled before the registration, the registration
-    /// cannot take a deferred callback back.
+    /// callback runs on a new thread. If the token was cancelled before the registration, the drop of the
+    /// registration cannot stop a deferred callback.
     ///
     /// ```
     /// # use std::sync::mpsc;
@@ -53,8 +53,8 @@ impl CancelToken {
         Registration { place: registered.map(|()| (self.clone(), key)) }
     }
 
-    /// Registers a callback that gets the reason of the cancel, so that it can cancel something else for the
-    /// same reason.
+    /// Registers a callback that gets the reason of the cancel, so that the callback can cancel something
+    /// else for the same reason.
     pub(crate) fn on_cancel_because(
         &self,
         cancel: impl FnOnce(CancelReason) + Send + 'static,
@@ -67,8 +67,8 @@ impl CancelToken {
     }
 
     /// Registers the waker of a thread that waits in this crate, so that a cancellation wakes the thread. The
-    /// drop of the result deregisters the waker; it does not wait, because a late wake-up does no harm.
-    /// Returns `None` if the token is already cancelled.
+    /// drop of the result deregisters the waker; this drop does not wait, because a late wake-up does no
+    /// harm. Returns `None` if the token is already cancelled.
     pub(crate) fn wake_on_cancel(
         &self,
         waiter: &Waker,
@@ -82,7 +82,8 @@ impl CancelToken {
     }
 }
 
-/// A guard that keeps a callback registered with a [`CancelToken`]. Its drop takes the callback back.
+/// A guard that keeps a callback registered with a [`CancelToken`]. When the guard is dropped, the callback
+/// is deregistered.
 ///
 /// ```
 /// use executor::CancelToken;
@@ -108,12 +109,12 @@ pub struct Registration {
 impl Registration {
     /// Leaves the callback registered without this guard.
     ///
-    /// After `keep`, the callback can no longer be taken back. If the token is cancelled, the callback runs.
-    /// If the last copy of the token and its last child are dropped before a cancel, the callback is dropped
-    /// and does not run. As long as a callback is registered, the callback and its captured values take
-    /// memory. So if a token exists for a long time, such as the token of a whole program, each call of
-    /// `keep` takes more memory. If a callback has captured its own token, this memory is freed only when the
-    /// token is cancelled.
+    /// After `keep`, the callback can no longer be deregistered. If the token is cancelled, the callback
+    /// runs. If the last copy of the token and its last child are dropped before a cancel, the callback is
+    /// dropped and does not run. As long as a callback is registered, the callback and its captured values
+    /// occupy memory. So if a token exists for a long time, such as the token of a whole program, each call
+    /// of `keep` occupies more memory. If a callback has captured its own token, this memory is freed only
+    /// when the token is cancelled.
     ///
     /// ```
     /// # use std::sync::mpsc;
@@ -126,8 +127,8 @@ impl Registration {
         self.place = None;
     }
 
-    /// Takes the callback back if it has not begun. Unlike the drop, `take_back` does not wait for a callback
-    /// that is running.
+    /// Deregisters the callback if it has not begun. Unlike the drop, `take_back` does not wait for a
+    /// callback that is running.
     pub(crate) fn take_back(mut self) {
         let Some((token, key)) = self.place.take() else { return };
         let callback = token.node.state.lock().callbacks.remove(&key);

@@ -18,7 +18,7 @@ use crate::time;
 /// A request to stop: it can be made once, all threads that have the token can see it, and all children
 /// inherit it.
 ///
-/// All clones of a token are the same token. To be able to stop one task alone, give that task its own
+/// All clones of a token are the same token. To be able to stop only one task, give this task its own
 /// [`child`](Self::child).
 ///
 /// ```
@@ -51,8 +51,8 @@ use crate::time;
 /// | a thread that the task starts | no | no | no |
 /// | such a thread, under [`attach`](Self::attach) | yes | yes | yes |
 ///
-/// Every executor adds its own root token. So `shutdown_now` reaches all tasks of a pool, in whichever way
-/// they were made.
+/// Every executor adds its own root token. So `shutdown_now` reaches all tasks of a pool, no matter how they
+/// were made.
 #[derive(Clone)]
 pub struct CancelToken {
     pub(super) node: Arc<TokenNode>,
@@ -64,7 +64,7 @@ pub(super) struct TokenNode {
     pub(super) state: Mutex<TokenState>,
     pub(super) callback_done: Condvar,
     parent: Option<Link>,
-    /// The further parents of a token that is linked to several tokens.
+    /// The parents after the first parent, if the token is linked to several tokens.
     other_parents: Vec<Link>,
 }
 
@@ -75,7 +75,7 @@ impl TokenNode {
     }
 }
 
-/// The place of a child below its parent.
+/// The link from a child to a parent: the parent, and the key of the child in the parent's map.
 struct Link {
     parent: CancelToken,
     key: u64,
@@ -83,7 +83,7 @@ struct Link {
 
 #[derive(Default)]
 pub(super) struct TokenState {
-    // The entries are ordered by key, that is, by time of registration.
+    // The entries are ordered by key: the child that was registered first has the smallest key.
     children: BTreeMap<u64, Weak<TokenNode>>,
     pub(super) waiters: BTreeMap<u64, Waker>,
     pub(super) callbacks: BTreeMap<u64, UserCode>,
@@ -110,8 +110,8 @@ impl CancelToken {
 
     /// Makes a child: a token that is cancelled together with this token, and can also be cancelled alone.
     ///
-    /// A child of a cancelled token is born cancelled. As long as a child exists, its parent has a map entry
-    /// for it.
+    /// A child of a cancelled token is cancelled from the start. As long as a child exists, its parent has a
+    /// map entry for it.
     ///
     /// ```
     /// use executor::CancelToken;
@@ -130,9 +130,10 @@ impl CancelToken {
     /// Makes a token that is the child of several tokens. The new token is cancelled as soon as one of its
     /// parents is cancelled, and can also be cancelled alone.
     ///
-    /// Use a linked token for work that must stop in more than one case: if the request that it serves is
-    /// cancelled, and also if its pool is shut down. If one of the tokens is already cancelled, the new token
-    /// is born cancelled. If `tokens` is empty, the new token is like a token made by [`new`](Self::new).
+    /// Use a linked token for work that must stop for more than one reason: for example, if a client's
+    /// request is cancelled, or if the pool is shut down. If one of the tokens is already cancelled, the new
+    /// token is cancelled from the start. If `tokens` is empty, the new token is like a token made by
+    /// [`new`](Self::new).
     ///
     /// ```
     /// use executor::CancelToken;
@@ -180,14 +181,14 @@ impl CancelToken {
     /// the call wakes each thread that waits under one of these tokens in a blocking call of this crate.
     /// Last, the callbacks of [`on_cancel`](Self::on_cancel) run on this thread, before the call returns:
     /// first the callbacks of this token, then the callbacks of its children, level by level. So when a
-    /// callback runs, its token and all descendants are already cancelled, and their waiting threads were
-    /// woken. Therefore a callback can wait for one of the woken threads.
+    /// callback runs, its token and all descendants of that token are already cancelled, and the threads that
+    /// waited under them were woken. Therefore a callback can wait for one of the woken threads.
     ///
     /// Returns true if this call made the request, and false if the request had been made before. In both
     /// cases, the token and all its descendants are marked when the call returns. If the call returns false,
     /// some callbacks may still be running, or may not have begun: the thread that made the first request
-    /// runs them. For example, a callback that cancels its own token again gets false. Everything that
-    /// happened before the call is visible to all code that sees the request.
+    /// runs them. For example, if a callback cancels its own token again, this call returns false. Everything
+    /// that happened before the call is visible to all code that sees the request.
     ///
     /// ```
     /// let token = executor::CancelToken::new();
@@ -265,7 +266,7 @@ impl CancelToken {
         self.node.cancelled.load(Ordering::Acquire)
     }
 
-    /// Returns an error if the token is cancelled. Call this once per unit of work, and pass the error on
+    /// Returns an error if the token is cancelled. Call `check` once per unit of work, and pass the error on
     /// with `?`.
     ///
     /// ```
@@ -306,13 +307,13 @@ impl CancelToken {
 /// The state of a cancel while it visits a token and all its descendants.
 struct Descent<'a> {
     reason: &'a CancelReason,
-    /// The tokens that were found. This is a list, because with recursion a long chain of children would
-    /// overflow the stack.
+    /// The tokens that were found. The cancel uses a list and not recursion, because recursion along a long
+    /// chain of children would overflow the stack.
     tree: Vec<FoundToken>,
-    /// The number of tokens in the list that were visited.
+    /// How many tokens of the list were visited.
     looked_at: usize,
     /// The linked tokens that were visited. A token with two parents can be reached on two paths. If both
-    /// parents have two parents, it can be reached on four paths, and so on.
+    /// parents have two parents, the token can be reached on four paths, and so on.
     seen: BTreeSet<(usize, bool)>,
     waiters: Vec<Waker>,
     deadlines: Vec<time::TimerEntry>,
@@ -393,7 +394,8 @@ impl Callbacks {
     }
 }
 
-/// Returns the next key. Keys grow, so a map ordered by key is ordered by time of registration.
+/// Returns the next key. Each new key is larger than the last key, so in a map ordered by key, the entries
+/// are in the order of registration.
 pub(super) fn next_key() -> u64 {
     static NEXT: ids::AtomicU64 = ids::AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -403,7 +405,7 @@ impl TokenNode {
     /// Runs the callbacks that are still registered.
     fn run_callbacks(&self) {
         let mut state = self.state.lock();
-        // The callbacks are taken out one at a time. So the drop of a registration can still take back a
+        // The callbacks are taken out one at a time. So the drop of a registration can still deregister a
         // callback that has not begun.
         while let Some((key, callback)) = state.callbacks.pop_first() {
             state.running = Some((key, thread::current().id()));
@@ -418,7 +420,7 @@ impl TokenNode {
 
 impl Drop for TokenNode {
     fn drop(&mut self) {
-        // A token that is being dropped can no longer be cancelled. It still has callbacks only if
+        // A token that is being dropped can no longer be cancelled. The token still has callbacks only if
         // `Registration::keep` was called.
         let state = self.state.get_mut();
         let (callbacks, reason) = (std::mem::take(&mut state.callbacks), state.reason.take());
@@ -430,8 +432,8 @@ impl Drop for TokenNode {
                 discard(reason);
             });
         }
-        // This is a loop and not a recursion, because the last child may be the last owner of a long chain of
-        // parents.
+        // The drop uses a loop and not recursion, because the last child may be the last owner of a long
+        // chain of parents.
         let mut links = std::mem::take(&mut self.other_parents);
         let mut next = self.parent.take();
         while let Some(Link { parent, key }) = next {

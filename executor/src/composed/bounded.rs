@@ -2,21 +2,23 @@
 //!
 //! The bound of a queue limits how many tasks wait in one pool. A [`BoundedExecutor`] limits how many tasks
 //! of one part of a program wait or run. The underlying executor can be any executor, and other parts of the
-//! program can use it, too. A submitter takes a permit before it submits a task, and the permit is given back
+//! program can use it, too. A submitter takes a permit before it submits a task, and the permit is released
 //! when the task has ended. If no permit is free, the submitter waits. So clients cannot submit tasks faster
 //! than the tasks end.
 //!
-//! The classic listing wraps the task in a closure that gives the permit back. If the underlying executor
+//! The usual implementation wraps the task in a closure that releases the permit. If the underlying executor
 //! discards the closure or is shut down, the closure never runs, and the permit is lost. In this file, the
-//! task's [observer](crate::task::observer) has the permit, and is dropped even if the task never runs.
+//! task's [observer](crate::task::observer) holds the permit, and the observer is dropped even if the task
+//! never runs.
 //!
 //! # Invariants
 //!
-//! 1. Each task that is under way has a permit, and no other task has one. A task comes under way when it is
-//!    submitted to the underlying executor, and stays under way until it has ended. If a `shutdown_now` of
-//!    the underlying executor hands the task out, the task stays under way while a user keeps it.
+//! 1. Each task that is under way has a permit, and no other task has one. A task is under way from its
+//!    submission to the underlying executor until it has ended. If a `shutdown_now` of the underlying
+//!    executor hands the task out to a user, the task stays under way as long as the user keeps it.
 //! 2. The executor's [lifecycle](super::lifecycle) does not count submitters that wait for a permit, so the
-//!    executor can end without them. A shutdown wakes all submitters that wait, and refuses their tasks.
+//!    end of the executor does not depend on them. A shutdown wakes all submitters that wait, and refuses
+//!    their tasks.
 
 use std::fmt;
 
@@ -32,8 +34,8 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::semaphore::{Semaphore, TaskPermit};
 use crate::waiting::wait::Deadline;
 
-/// An executor that limits how many of its tasks wait or run in the underlying executor. At the limit, a
-/// further submission waits.
+/// An executor that limits how many of its tasks wait or run in the underlying executor. When the limit is
+/// reached, the next submission waits.
 ///
 /// ```
 /// use executor::{BoundedExecutor, ThreadPoolExecutor, prelude::*};
@@ -48,28 +50,28 @@ use crate::waiting::wait::Deadline;
 /// ```
 ///
 /// When `join` on the task's handle returns, the permit of the task is free again. If a task is cancelled
-/// while it waits, it keeps its permit until the underlying executor takes it out of the queue.
+/// while it waits, it keeps its permit until the underlying executor removes it from the queue.
 ///
 /// # Blocking
-/// `execute` and `submit` wait for a permit, in the order in which they were called. If the calling task is
-/// cancelled during this wait, the submission fails with [`RejectReason::Interrupted`]. If all permits belong
-/// to tasks that cannot go on, the submission fails with [`RejectReason::Starved`]. For example, each task
-/// with a permit may itself be waiting for a permit, and the underlying pool has no free thread. If the
-/// underlying executor refuses a task, the task comes back with that executor's reason, and the permit is
-/// free again. If the submitter must not wait, use [`without_waiting`](Self::without_waiting). To limit the
-/// wait, use [`waiting_at_most`](Self::waiting_at_most).
+/// `execute` and `submit` wait for a permit, in the order of the calls. If the calling task is cancelled
+/// during this wait, the submission fails with [`RejectReason::Interrupted`]. If all permits belong to tasks
+/// that cannot continue, the submission fails with [`RejectReason::Starved`]. This happens, for example, if
+/// each task that has a permit is waiting for another permit, and the underlying pool has no free thread. If
+/// the underlying executor refuses a task, the submitter gets the task back with that executor's reason, and
+/// the permit is free again. If the submitter must not wait, use [`without_waiting`](Self::without_waiting).
+/// To limit the wait, use [`waiting_at_most`](Self::waiting_at_most).
 ///
 /// # Its end
 /// A bounded executor that was made with [`over`](Self::over) does not end its underlying executor. After
 /// [`shutdown`](ExecutorService::shutdown), the bounded executor refuses new tasks, and also the tasks of
-/// submitters that already wait for a permit. [`shutdown_now`](ExecutorService::shutdown_now) takes the tasks
-/// of the bounded executor out of the queues of the underlying executor, and cancels the tokens of its
-/// running tasks. Other tasks of the underlying executor are not affected. If a bounded executor was made
-/// with [`owning`](Self::owning), it also ends the underlying service.
+/// submitters that already wait for a permit. [`shutdown_now`](ExecutorService::shutdown_now) removes the
+/// waiting tasks of the bounded executor from the queues of the underlying executor, and cancels the tokens
+/// of the running tasks of the bounded executor. Other tasks of the underlying executor are not affected. If
+/// a bounded executor was made with [`owning`](Self::owning), it also ends the underlying service.
 ///
-/// The drop of a bounded executor does not shut it down, but drops the underlying executor. So a pool that
-/// the bounded executor owns by value then ends, as every dropped pool does. A borrowed or shared pool goes
-/// on, and runs the accepted tasks.
+/// When a bounded executor is dropped, it is not shut down, but its underlying executor is dropped, too. So
+/// if the bounded executor owns a pool by value, the pool then ends like every dropped pool. A borrowed or
+/// shared pool continues to run, and runs the accepted tasks.
 pub struct BoundedExecutor<E> {
     inner: Underlying<E>,
     permits: Semaphore,
@@ -90,7 +92,7 @@ impl<E: Executor> BoundedExecutor<E> {
     /// ```
     ///
     /// # Panics
-    /// Panics if `bound` is zero, because no task could ever be submitted.
+    /// Panics if `bound` is zero, because then no task could ever be submitted.
     pub fn over(executor: E, bound: usize) -> Self {
         Self::new(Underlying::over(executor), bound)
     }
@@ -137,7 +139,8 @@ impl<E: Executor> BoundedExecutor<E> {
     /// # Ok::<(), executor::RejectedExecution>(())
     /// ```
     ///
-    /// Such a submission can take a free permit even if other submitters are already waiting for permits.
+    /// A submission through the returned executor can take a free permit even if other submitters are already
+    /// waiting for permits.
     pub fn without_waiting(&self) -> Impatient<'_, E> {
         Impatient { bounded: self, timeout: None }
     }
@@ -186,8 +189,9 @@ impl<E: Executor> BoundedExecutor<E> {
         *self.bound.lock()
     }
 
-    /// Changes the bound. If the new bound is higher, waiting submitters can go on. If it is lower, no task
-    /// loses its permit: more tasks than the new bound can be under way until enough tasks have ended.
+    /// Changes the bound. If the new bound is higher, waiting submitters can continue. If the new bound is
+    /// lower, no task loses its permit: more tasks than the new bound can be under way until enough tasks
+    /// have ended.
     ///
     /// ```
     /// use executor::{BoundedExecutor, ManualExecutor, prelude::*};
@@ -241,7 +245,7 @@ impl<E: Executor> BoundedExecutor<E> {
         self.inner.executor()
     }
 
-    /// Refuses new submissions, and the submissions that already wait.
+    /// Refuses new submissions, and also the submissions that already wait for a permit.
     fn let_nobody_in(&self) {
         self.inner.life().shutdown();
         self.permits.look_again();
@@ -318,7 +322,7 @@ impl<E: Executor> Executor for Impatient<'_, E> {
     }
 }
 
-/// The observer of a task. It holds the task's permit, and makes the lifecycle count the task.
+/// The observer of a task. The observer holds the task's permit, and makes the lifecycle count the task.
 impl TaskObserver for (TaskPermit, InFlightTask) {
     fn queued(&self, queue: QueueId) {
         self.0.queued(queue);

@@ -1,11 +1,11 @@
-//! Tasks with their own code that runs when the task is cancelled.
+//! Tasks that tell the library how to end their blocking calls when they are cancelled.
 //!
-//! A task that computes looks at its token now and then. A task that waits in this crate is woken by its
+//! A task that is computing checks its token now and then. A task that waits in this crate is woken by its
 //! cancellation. But the library cannot wake a task that is blocked in a read from a socket, because the
 //! library does not know the socket. Only the task knows that the read returns when the socket is shut down.
-//! As a [`CancellableTask`], the task tells the library how to end its blocking call. For example, if a
-//! caller cancels the task's handle or stops its pool, the socket is shut down. The caller need not know what
-//! kind of task it cancels.
+//! A task that is a [`CancellableTask`] tells the library how to end its blocking call. For example, if a
+//! caller cancels the task's handle or stops the task's pool, the socket is shut down. The caller need not
+//! know what kind of task it cancels.
 //!
 //! # Who calls what
 //!
@@ -23,8 +23,8 @@
 //!
 //! The canceller is a callback, which is registered with the task's token while the body runs.
 //! [`CancellableTask::into_future_task`] adds the callback to a task, so *any* executor can run the task. A
-//! [`CancellingExecutor`] calls this method for every `CancellableTask` that it is given. In Java, a pool
-//! needs a subclass that overrides `newTaskFor`, because the `submit` of the pool makes the future.
+//! [`CancellingExecutor`] calls this method for each `CancellableTask` that is submitted to it. In Java, a
+//! pool needs a subclass that overrides `newTaskFor`, because the `submit` of the pool makes the future.
 
 use crate::cancel::CancelToken;
 use crate::cancel::cancelled::Cancelled;
@@ -95,16 +95,16 @@ pub trait CancellableTask: Send + Sized + 'static {
     /// [`struct@Cancelled`] if the task gave up because it was asked to stop.
     ///
     /// # Blocking
-    /// This method may block if the [canceller](Self::canceller) ends the blocking call.
+    /// This method may block in a call that the [canceller](Self::canceller) can end.
     fn run(self, token: &CancelToken) -> Result<Self::Output, Cancelled>;
 
     /// Returns a closure that makes [`run`](Self::run) return soon. The library asks for the closure before
     /// `run` begins. While `run` is running, the library calls the closure at most once, on the thread that
-    /// cancels. If the task is already asked to stop when `run` is about to begin, the library calls the
-    /// closure at once.
+    /// cancels the task. If the task has already been asked to stop when `run` is about to begin, the library
+    /// calls the closure at once.
     ///
-    /// The closure should not block: the thread that cancels waits for it. The library catches panics of
-    /// the closure.
+    /// The closure should not block: the thread that cancels the task waits for it. The library catches
+    /// panics of the closure.
     ///
     /// ```
     /// # use executor::{CancelToken, CancellableTask, Cancelled, JoinError, ThreadPoolExecutor, prelude::*};
@@ -236,7 +236,7 @@ impl<E: Executor> CancellingExecutor<E> {
     /// [`RejectedSubmission`] if the executor refuses the task.
     ///
     /// # Blocking
-    /// Blocks if the underlying executor blocks at a submission.
+    /// Blocks if the submission to the underlying executor blocks.
     #[doc(alias = "newTaskFor")]
     pub fn submit_task<C: CancellableTask>(
         &self,

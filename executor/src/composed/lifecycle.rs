@@ -1,35 +1,36 @@
 //! The lifecycle of an executor that is built on another executor: which of its tasks are under way, and when
 //! the executor has ended.
 //!
-//! An executor that gives its tasks to another executor has no threads to wait for. Its *lifecycle* is over
-//! when the executor was shut down and none of its tasks is under way. An executor that was made with `over`
-//! does not end its underlying executor, because other clients can use that executor, too. An executor that
-//! was made with `owning` also ends the underlying service.
+//! An executor that gives its tasks to another executor has no threads to wait for. The *lifecycle* of this
+//! executor is over when the executor was shut down and none of its tasks is under way. An executor that was
+//! made with `over` does not end its underlying executor, because other clients can use that executor, too.
+//! An executor that was made with `owning` also ends the underlying service.
 //!
 //! ```text
 //!   running ──shutdown──▶ shut down ──the last task ends──▶ over ──owning: the service is terminated──▶ terminated
 //! ```
 //!
-//! Each accepted task has a guard, its [`InFlight`], and the lifecycle counts these guards. A guard is
-//! counted until the outcome of the task can be seen, or until the task is dropped or handed out. The
-//! lifecycle does not wait for a task that was handed out, because a user can keep such a task for a long
-//! time. If the user runs the task, its guard is counted again, unless the lifecycle is over.
+//! Each accepted task has a guard, an [`InFlight`]. The lifecycle counts these guards. A guard is counted
+//! until the outcome of the task can be seen, or until the task is dropped or handed out. The lifecycle does
+//! not wait for a task that was handed out, because a user can keep this task for a long time. If the user
+//! runs the task, its guard is counted again, unless the lifecycle is over.
 //!
 //! Each lifecycle has a token, its *root*. The token of each task has two parents: the root, and the token of
 //! the thread that runs the task. `shutdown_now` cancels the root. The root also shows which tasks in a queue
 //! of the underlying executor belong to the lifecycle. A task refers to its root through its observer, an
 //! [`InFlightTask`]. The drain task of a strand refers to its root directly. While a thread runs a task of
-//! the lifecycle, it must not wait for the end of the lifecycle, because it would wait for itself.
+//! the lifecycle, the thread must not wait for the end of the lifecycle, because it would then wait for its
+//! own task.
 //!
 //! # Invariants
 //!
 //! 1. The lifecycle is over when it was shut down and no guard is counted. The thread that ends the lifecycle
-//!    counts `gone` down. After that, no guard is counted again.
-//! 2. The lock of the lifecycle is the last in the order of locks. A thread can take it while it holds the
-//!    lock of a queue. A thread that holds the lock of the lifecycle takes no other lock.
-//! 3. `queues` has each queue in which a task of this lifecycle waits. So `shutdown_now` finds every waiting
-//!    task with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root. This also cancels
-//!    the tasks that have already left their queues.
+//!    counts down the latch `gone`. After that, no guard is counted again.
+//! 2. The lock of the lifecycle is the last in the order of locks. A thread can take this lock while it holds
+//!    the lock of a queue. A thread that holds the lock of the lifecycle takes no other lock.
+//! 3. `queues` contains each queue in which a task of this lifecycle waits. So `shutdown_now` finds every
+//!    waiting task with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root. The cancel
+//!    of the root also reaches the tasks that have already left their queues.
 
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, masked};
@@ -100,7 +101,7 @@ impl Lifecycle {
         self.is_shutdown.load(Ordering::Acquire)
     }
 
-    /// Shuts the lifecycle down. From then on, new guards come only from [`InFlight::another`].
+    /// Shuts the lifecycle down. After that, only [`InFlight::another`] makes new guards.
     pub(crate) fn shutdown(&self) {
         let mut state = self.state.lock();
         state.is_shutdown = true;
@@ -115,10 +116,10 @@ impl Lifecycle {
 
     /// Takes the tasks of this lifecycle out of the queues of the underlying executor, and removes this
     /// lifecycle's observers from the tasks. Must be called after [`shutdown`](Self::shutdown), so that no
-    /// new task comes into a queue.
+    /// new task is put into a queue.
     ///
-    /// Calls `note` with each task before it removes the task's observer. Returns each task together with the
-    /// value that `note` returned.
+    /// Before the call removes a task's observer, it calls `note` with the task. Returns each task together
+    /// with the value that `note` returned.
     pub(crate) fn take_back<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let queues: Vec<_> = self.state.lock().queues.iter().map(|&(queue, _)| queue).collect();
         let owners = queues.into_iter().filter_map(QueueId::owner);
@@ -126,8 +127,8 @@ impl Lifecycle {
         tasks.filter_map(|task| self.to_its_user(task, &note)).collect()
     }
 
-    /// Removes this lifecycle's observers from a task, and returns the task. But if a scope waits for the
-    /// task, drops the task and returns `None`.
+    /// Removes this lifecycle's observers from a task, and returns the task. If a scope waits for the task,
+    /// drops the task instead and returns `None`.
     fn to_its_user<R>(&self, task: Task, note: impl Fn(&Task) -> R) -> Option<(Task, R)> {
         if task.is_of_scope() {
             return None;
@@ -150,7 +151,8 @@ impl Lifecycle {
     }
 
     /// Waits until the lifecycle is over. Returns at once if the calling thread runs a task of this
-    /// lifecycle. If the calling task is cancelled during the wait, calls `shutdown_now` and goes on waiting.
+    /// lifecycle. If the calling task is cancelled during the wait, calls `shutdown_now` and continues to
+    /// wait.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if !self.waits_for_this_thread() && self.gone.wait().is_err() {
             drop(shutdown_now());
@@ -158,7 +160,7 @@ impl Lifecycle {
         }
     }
 
-    /// Returns whether the calling thread is in the middle of a task of this lifecycle.
+    /// Returns whether the calling thread is running a task of this lifecycle.
     pub(crate) fn waits_for_this_thread(&self) -> bool {
         self.root.is_above_this_thread()
     }
@@ -185,7 +187,7 @@ impl InFlight {
         self.life.one_more(&mut self.life.state.lock())
     }
 
-    /// Interrupts the guard: the lifecycle does not wait for it until it is resumed.
+    /// Interrupts the guard: until the guard is resumed, the lifecycle does not wait for it.
     pub(crate) fn interrupt(&self) {
         // Relaxed, here and in `resume`: the hand-over of a task from thread to thread orders these calls.
         if self.counts.swap(false, Ordering::Relaxed) {
@@ -277,7 +279,7 @@ impl Drop for InFlightTask {
 /// The parts that every executor over another executor has: the underlying executor, and a lifecycle.
 pub(crate) struct Underlying<E> {
     executor: E,
-    /// Returns the underlying executor as a service. `None` if it is not owned.
+    /// Returns the underlying executor as a service. `None` if the underlying executor is not owned.
     as_service: Option<for<'a> fn(&'a E) -> &'a (dyn ExecutorService + 'a)>,
     life: Arc<Lifecycle>,
 }
@@ -307,7 +309,7 @@ impl<E> Underlying<E> {
     }
 
     /// Gives a task to the underlying executor, with the observer that `accompany` adds. If the task is
-    /// refused, it comes back without that observer.
+    /// refused, the caller gets it back without that observer.
     pub(crate) fn pass_on(
         &self,
         task: Task,
@@ -339,8 +341,8 @@ impl<E> Underlying<E> {
         self.shutdown_now_each(|_| ()).into_iter().map(|(task, ())| task).collect()
     }
 
-    /// Does the work of [`shutdown_now`](Self::shutdown_now), and calls `note` as [`Lifecycle::take_back`]
-    /// does.
+    /// Does the work of [`shutdown_now`](Self::shutdown_now), and calls `note` in the same way as
+    /// [`Lifecycle::take_back`].
     pub(crate) fn shutdown_now_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         self.life.shutdown();
         let mut tasks = self.life.take_back(&note);
@@ -356,8 +358,8 @@ impl<E> Underlying<E> {
         tasks.into_iter().filter_map(|task| self.life.to_its_user(task, &note)).collect()
     }
 
-    /// Shuts down an owned service. Returns the tasks that the service hands out, without the drain tasks of
-    /// this lifecycle, because the strands of these drain tasks are already empty.
+    /// Shuts down an owned service. Returns the tasks that the service hands out. The drain tasks of this
+    /// lifecycle are left out, because their strands are already empty.
     pub(crate) fn stop_service_beside_drains(&self) -> impl Iterator<Item = Task> {
         let tasks = self.stop_service(|_| ()).into_iter().map(|(task, ())| task);
         tasks.filter(|task| !task.drains_strand_under(self.life.root()))
@@ -373,8 +375,8 @@ impl<E> Underlying<E> {
         self.life.await_end(timeout) && self.service().is_none_or(|service| service.await_termination(rest()))
     }
 
-    /// Waits until the executor has ended, after a shutdown. `shutdown_now` must stop the executor that
-    /// contains `self`.
+    /// Waits until the executor has ended, after a shutdown. The argument `shutdown_now` must stop the
+    /// executor that contains `self`.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if let Some(service) = self.service() {
             service.close();

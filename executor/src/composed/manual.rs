@@ -1,9 +1,9 @@
-//! An executor that runs a task when a test tells it to.
+//! An executor that runs each task at the moment that a test chooses.
 //!
-//! If code uses an executor, its test must look at the state *between* two tasks. The test must also try
+//! A test of code that uses an executor must look at the state *between* two tasks. The test must also try
 //! different orders of the tasks, and tasks that are refused or dropped. With a pool, a test can choose the
 //! order only with latches, or by luck. On a manual executor, no task runs by itself. Tasks wait in a list
-//! until the test runs a task, on the test's own thread. So a test defines a schedule in a few lines, and the
+//! until the test runs them, on the test's own thread. So a test defines a schedule in a few lines, and the
 //! schedule is the same every time.
 //!
 //! ```text
@@ -72,9 +72,9 @@ use crate::waiting::starvation::TaskRef;
 /// ```
 ///
 /// A test can [run](Self::run) tasks in any order, [take](Self::take) them out, [discard](Self::discard_next)
-/// them, and [refuse](Self::refuse_next) submissions. Other executors can be built on a manual executor, and
-/// add a bound, strands or tracking. If a strand is built on a manual executor, the list shows the strand's
-/// drain task with its own id, and with the name of the task that it would run first.
+/// them, and [refuse](Self::refuse_next) submissions. Other executors, which add a bound, strands or
+/// tracking, can be built on a manual executor. If a strand is built on a manual executor, the list shows the
+/// strand's drain task with its own id, and with the name of the task that the drain task would run first.
 ///
 /// The task's handle reports a panic in the task. If the handle was dropped, the panic goes to the [panic
 /// handler of the process](crate::panics). As on any executor, the panic never reaches the caller that runs
@@ -82,8 +82,8 @@ use crate::waiting::starvation::TaskRef;
 ///
 /// # Blocking
 /// A submission never blocks. A task that waits for a pending task waits until *another* thread runs that
-/// pending task. The library does not report such a wait as [starvation](crate::Starvation), because any
-/// thread can run the pending task.
+/// pending task. The library does not report this wait as [starvation](crate::Starvation), because any thread
+/// can run the pending task.
 ///
 /// # Its end
 /// After [`shutdown`](ExecutorService::shutdown), the executor is terminated when no task is pending and no
@@ -102,7 +102,7 @@ struct ManualShared {
 #[derive(Default)]
 struct ManualData {
     pending: VecDeque<(Task, InFlight)>,
-    /// The reasons for refusing the next submissions.
+    /// The reasons with which the next submissions are refused.
     refusals: VecDeque<RejectReason>,
 }
 
@@ -180,7 +180,7 @@ impl ManualExecutor {
 
     /// Runs the tasks that are pending now, in order. Tasks that are submitted during the call stay pending.
     /// Returns the number of tasks that this call has run. If one of the tasks cancels or runs another task,
-    /// that other task does not count.
+    /// that other task is not counted.
     ///
     /// ```
     /// use executor::{ManualExecutor, prelude::*};
@@ -215,7 +215,8 @@ impl ManualExecutor {
         std::iter::from_fn(|| self.run_next()).count()
     }
 
-    /// Takes out the pending task that was submitted first. The caller can run it, keep it, or drop it.
+    /// Removes and returns the pending task that was submitted first. The caller can run the task, keep it,
+    /// or drop it.
     ///
     /// ```
     /// use executor::{ManualExecutor, prelude::*};
@@ -231,7 +232,7 @@ impl ManualExecutor {
         self.shared.take_if(|_| true).map(|(task, _)| task.handed_out())
     }
 
-    /// Takes out the pending task with this id. Returns `None` if the task is not pending.
+    /// Removes and returns the pending task with this id. Returns `None` if the task is not pending.
     ///
     /// ```
     /// use executor::{JoinError, ManualExecutor, prelude::*};
@@ -303,7 +304,7 @@ impl ManualShared {
         Ok(())
     }
 
-    /// Takes the first wanted task out of the list.
+    /// Removes from the list the first task for which `wanted` returns true.
     fn take_if(&self, wanted: impl Fn(&Task) -> bool) -> Option<(Task, InFlight)> {
         loop {
             let mut state = self.state.lock();
@@ -317,7 +318,7 @@ impl ManualShared {
         }
     }
 
-    /// Takes all wanted tasks out of the list.
+    /// Removes from the list all tasks for which `wanted` returns true.
     fn take_all(&self, wanted: impl Fn(&Task) -> bool) -> Vec<(Task, InFlight)> {
         let mut state = self.state.lock();
         let (taken, kept) = state.pending.drain(..).partition(|(task, _)| wanted(task));

@@ -1,5 +1,5 @@
 //! Executors that are built on other executors. Each executor of this module adds one guarantee, and passes
-//! its tasks on to the executor that it was given, its *underlying* executor.
+//! its tasks on to another executor, its *underlying* executor.
 //!
 //! | guarantee | executor |
 //! |---|---|

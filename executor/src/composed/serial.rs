@@ -1,8 +1,9 @@
 //! Runs one task at a time, in the order of submission, on the threads of any executor.
 //!
-//! Use a serial executor for tasks that must not run at the same time: the tasks of one account, one file,
-//! one client. A pool of one thread keeps the order, too, but it has its thread even while it has no task. A
-//! strand uses a thread only while it has tasks, and any number of strands can share a pool.
+//! Use a serial executor for tasks that must not run at the same time: for example, the tasks of one account,
+//! of one file or of one client. A pool of one thread keeps the order, too, but the pool occupies its thread
+//! even while it has no task. A strand uses a thread only while it has tasks, and any number of strands can
+//! share a pool.
 //!
 //! The module [`strand`](super::strand) describes the states and the invariants of a strand. This file adds a
 //! lock, a queue owner and an executor.
@@ -45,26 +46,27 @@ use crate::waiting::wait::{Deadline, wait_for};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Each task sees what the tasks before it did, even if they ran on other threads. A task that panics does
-/// not stop the strand; its panic goes to the [panic handler of the process](crate::panics) if no caller
-/// reads the panic. The strand keeps its thread until the strand is empty. So a strand that always has tasks
-/// never gives its thread back, unless it [takes turns](Self::turns_of).
+/// Each task sees all effects of the earlier tasks, even if these tasks ran on other threads. A task that
+/// panics does not stop the strand; its panic goes to the [panic handler of the process](crate::panics) if no
+/// caller reads the panic. The strand keeps its thread until the strand is empty. So a strand that always has
+/// tasks never releases its thread, unless the strand [has turns](Self::turns_of).
 ///
 /// The underlying executor gets one task for the whole strand, the strand's *drain task*. If that executor
 /// refuses the drain task, the submission of the strand's first task fails. If that executor drops the drain
 /// task later, as [`Discard`](crate::Discard) does, all tasks in the strand are dropped, and their handles
 /// are cancelled. If that executor hands the drain task out, as its
-/// [`shutdown_now`](crate::ExecutorService::shutdown_now) does, the user gets one task, which runs the
-/// strand. If tasks of a [`scope`](crate::ExecutorExt::scope) are in the strand then, they are dropped,
-/// because the scope must not wait for that user.
+/// [`shutdown_now`](crate::ExecutorService::shutdown_now) does, the user gets one task, and this task runs
+/// the tasks of the strand. If the strand then contains tasks of a [`scope`](crate::ExecutorExt::scope),
+/// these tasks are dropped, because the scope must not wait for that user.
 ///
 /// # What the underlying executor sees
 /// The underlying executor sees only the drain task. While the drain task waits, its
-/// [priority](Task::priority) is the highest priority of the tasks that have come into the strand since the
-/// drain task was submitted. If a more urgent task comes, a [`PriorityQueue`](crate::PriorityQueue) moves the
-/// drain task forward. The order in the strand stays the same, so the tasks before the urgent task run
-/// earlier, too. If the urgent task is cancelled or taken out, the drain task keeps its priority. Before each
-/// further turn, the drain task gets the highest priority of the tasks that are still in the strand.
+/// [priority](Task::priority) is the highest priority of the tasks that have joined the strand since the
+/// drain task was submitted. If a more urgent task joins the strand, a
+/// [`PriorityQueue`](crate::PriorityQueue) moves the drain task forward. The order in the strand stays the
+/// same, so the tasks before the urgent task run earlier, too. If the urgent task is cancelled or removed,
+/// the drain task keeps its priority. Before each later turn, the drain task gets the highest priority of the
+/// tasks that are still in the strand.
 ///
 /// ```
 /// use executor::{Latch, PriorityQueue, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};
@@ -91,36 +93,36 @@ use crate::waiting::wait::{Deadline, wait_for};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// In place of the drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the strand:
-/// the task that the drain task is running, or would run first. [Hooks](crate::Hooks), comparators and your
-/// own queues see the drain task itself. The drain task has an id of its own, and no name. The drain task
-/// runs many tasks, and its outcome is not the outcome of any of them. The pool counts the drain task as one
-/// task.
+/// A [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the strand instead of the drain task:
+/// the task that the drain task is running, or the task that it would run first. [Hooks](crate::Hooks),
+/// comparators and your own queues see the drain task itself. The drain task has an id of its own, and no
+/// name. The drain task runs many tasks, and its outcome is not the outcome of any of them. The pool counts
+/// the drain task as one task.
 ///
 /// If the underlying executor runs tasks on the submitting thread, the submitter of the first task runs the
-/// strand. The token of this submitter is a parent only for the first task, not for tasks that are submitted
-/// while the strand runs.
+/// strand. The token of this submitter is a parent of the first task's token only, not of the tokens of tasks
+/// that are submitted while the strand runs.
 ///
 /// # Its end
 /// A serial executor that was made with [`over`](Self::over) does not end its underlying executor. After
-/// [`shutdown`](ExecutorService::shutdown), the serial executor refuses new tasks, and runs the tasks that it
-/// has. [`shutdown_now`](ExecutorService::shutdown_now) returns the waiting tasks, and cancels the token of
+/// [`shutdown`](ExecutorService::shutdown), the serial executor refuses new tasks, and runs the accepted
+/// tasks. [`shutdown_now`](ExecutorService::shutdown_now) returns the waiting tasks, and cancels the token of
 /// the running task. The serial executor is terminated when its last task has ended. While a user keeps the
-/// drain task that the underlying executor has handed out, the serial executor is not terminated. If a serial
-/// executor was made with [`owning`](Self::owning), it also ends the underlying service, and its drop drops
-/// the service. If it was made with `over`, its drop neither waits nor cancels: the accepted tasks are run.
+/// drain task that the underlying executor has handed out, the serial executor is not terminated. A serial
+/// executor that was made with [`owning`](Self::owning) also ends the underlying service, and the drop of the
+/// serial executor drops the service. The drop of a serial executor that was made with `over` does not wait,
+/// and cancels no task: the accepted tasks are run.
 ///
 /// # Blocking
 /// If another thread is submitting the drain task to the underlying executor, `execute` and `submit` wait
 /// until that executor has accepted or refused the drain task. If a task waited for a later task of its own
-/// strand, it would wait for ever. So such a wait fails, and the error [describes the
-/// wait](crate::Starvation).
+/// strand, it would wait for ever. So this wait fails, and the error [describes the wait](crate::Starvation).
 pub struct SerialExecutor<E> {
     inner: Underlying<Lender<E>>,
     strand: Arc<Strand<Serial>>,
 }
 
-/// The owner of the strand of a serial executor.
+/// The owner of a serial executor's strand.
 struct Serial {
     registration: QueueRegistration,
     tombstones: Tombstones,
@@ -177,12 +179,12 @@ impl<E: Executor> SerialExecutor<E> {
         Self { inner, strand }
     }
 
-    /// Makes the strand let other tasks run after each *turn*, which is `tasks` tasks long. If the strand has
-    /// more tasks after a turn, its drain task goes to the end of the queue of the underlying executor. The
-    /// strand goes on when a thread takes the drain task out of that queue.
+    /// Makes the strand let other tasks run after each *turn*. A turn has `tasks` tasks. If the strand has
+    /// more tasks after a turn, its drain task moves to the end of the queue of the underlying executor. The
+    /// strand continues when a thread takes the drain task out of that queue.
     ///
-    /// The underlying executor must not be borrowed, because a task must be able to own it. For instance, it
-    /// can be a pool or an [`Arc`] of a pool.
+    /// The underlying executor must not be a borrowed reference, because a task must be able to own the
+    /// executor. For instance, the executor can be a pool or an [`Arc`] of a pool.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -211,9 +213,9 @@ impl<E: Executor> SerialExecutor<E> {
     /// ```
     ///
     /// If the underlying executor refuses the drain task at the end of a turn, as a pool does after its
-    /// shutdown, the strand goes on at once, on the same thread. If the underlying executor makes submitters
-    /// wait for room, the strand waits, too, and keeps its thread meanwhile. If the serial executor is
-    /// dropped during this wait, the strand goes on at once, on the same thread.
+    /// shutdown, the strand continues at once, on the same thread. If the underlying executor makes
+    /// submitters wait for room, the strand waits, too, and keeps its thread meanwhile. If the serial
+    /// executor is dropped during this wait, the strand continues at once, on the same thread.
     ///
     /// # Panics
     /// Panics if `tasks` is zero.
@@ -302,7 +304,8 @@ impl<E: Executor> ExecutorService for SerialExecutor<E> {
         self.inner.life().shutdown();
         let mut stay = owner.stay.lock();
         let (mut tasks, cancelled) = self.strand.stop();
-        // If the drain task has not begun, it will find no task, so the lifecycle need not wait for it.
+        // If the drain task has not begun, it will find no task, so the lifecycle need not wait for the drain
+        // task.
         let ended = if self.strand.with(|state| state.is_running()) { None } else { stay.take() };
         drop(stay);
         drop((cancelled, ended));

@@ -12,16 +12,16 @@
 //! | its body returned | [`CutOffHow::Returned`]: presumed |
 //! | its body panicked | [`CutOffHow::Panicked`]: presumed |
 //!
-//! [`CutOffHow::Returned`] can be a *false positive*, which cannot be avoided: the body may have done all its
-//! work just before the request, and a closure that returns nothing cannot tell this to the library. So a
-//! client should repeat such a task only if it does no harm to run the task twice. The classic listing looks
-//! at the thread's interrupt flag, so each of its reports is only a guess.
+//! [`CutOffHow::Returned`] can be a *false positive*. This cannot be avoided: the body may have done all its
+//! work just before the request, and a closure that returns nothing cannot report this fact. So a client
+//! should repeat a task that is reported as `Returned` only if a second run does no harm. The usual
+//! implementation looks at the thread's interrupt flag, so each of its reports is only a guess.
 //!
 //! # Invariants
 //!
-//! 1. `shutdown_now` loses no task. It hands out each task that it finds in a queue. If a task has left its
-//!    queue, the token of the task is a child of the root, and `shutdown_now` cancels the root. Such a task
-//!    is reported, unless it has ended before or is dropped.
+//! 1. `shutdown_now` loses no task. `shutdown_now` hands out each task that it finds in a queue. If a task
+//!    has left its queue, the token of the task is a child of the root, and `shutdown_now` cancels the root.
+//!    This task is reported, unless it has ended before or is dropped.
 //! 2. The [lifecycle](super::lifecycle) counts a task until the task was reported. So the report is complete
 //!    when the executor is terminated.
 //! 3. Tags are users' values, so the lock of the record is not held when a tag is cloned or dropped.
@@ -71,7 +71,7 @@ use crate::waiting::starvation::TaskRef;
 /// A task is reported under two conditions: [`shutdown_now`](ExecutorService::shutdown_now) of this executor
 /// or of the underlying executor asked the task to stop while it was running, and the task has ended since
 /// then. [`CutOff::is_certain`] tells whether the task itself says that it was cut off. Two kinds of tasks
-/// are not reported: tasks that ended before the request, and tasks that the underlying executor has dropped.
+/// are not reported: tasks that ended before the request, and tasks that the underlying executor dropped.
 ///
 /// # Its end
 /// A tracking executor ends in the same way as a [`BoundedExecutor`](crate::BoundedExecutor). If it was made
@@ -83,7 +83,7 @@ pub struct TrackingExecutor<E, T = ()> {
 }
 
 struct TrackingRecord<T> {
-    /// The tags of the tasks that are under way. `None` replaces a tag when a caller takes it.
+    /// The tags of the tasks that are under way. When a caller takes a tag, `None` replaces the tag.
     tags: BTreeMap<TaskId, Arc<Mutex<Option<T>>>>,
     running: usize,
     cut_off: Vec<Arc<CutOff<T>>>,
@@ -333,8 +333,8 @@ impl<T: Send + Sync + 'static> TaskObserver for Tracked<T> {
             Outcome::Panicked(_) => CutOffHow::Panicked,
             Outcome::Cancelled(_) => CutOffHow::GaveUp,
         };
-        // The task may have been handed out, and its new owner may run it after this executor has ended. Such
-        // a task is not reported, because its new owner decides what to do with it.
+        // The task may have been handed out, and its new owner may run it after this executor has ended. This
+        // task is not reported, because its new owner decides what to do with it.
         let is_cut_off = self.member.stays() && is_cancelled_here();
         let report = is_cut_off.then(|| {
             let task = TaskRef::new(self.label.id(), self.label.name());
@@ -427,8 +427,8 @@ pub enum CutOffHow {
 }
 
 impl<T> CutOff<T> {
-    /// Returns whether the task itself says that it has not done all its work. If not, the library only
-    /// presumes that the task was cut off.
+    /// Returns whether the task itself says that it has not done all its work. If the result is false, the
+    /// library only presumes that the task was cut off.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, TrackingExecutor, prelude::*};

@@ -23,15 +23,16 @@
 //!
 //! # What is accounted for
 //!
-//! `submit` → *outstanding* → the task ends → `take`. If [`submit`](ExecutorCompletionService::submit) has
-//! accepted a task, the task's handle comes out once: with a value, as panicked, or as cancelled. A task is
-//! cancelled if its [`Canceller`] cancels it, if the pool is stopped, or if the task is dropped without
-//! having been run. A refused task comes back from `submit` and is not outstanding. So the service knows when
-//! no more handles will come out, and [`take`] then returns `None`. A plain queue does not know whether
-//! another element will come, and its `take` would block for ever.
+//! A task is *outstanding* from its `submit` until it has ended and `take` has returned its handle. If
+//! [`submit`](ExecutorCompletionService::submit) has accepted a task, the service gives out the task's handle
+//! exactly once: the task then has a value, has panicked, or was cancelled. A task is cancelled if its
+//! [`Canceller`] cancels it, if the pool is stopped, or if the task is dropped without having been run. A
+//! refused task is returned by `submit` and is not outstanding. So the service knows when it has no more
+//! handles to give out, and [`take`] then returns `None`. A plain queue does not know whether another element
+//! will be added, so after the last element its `take` would block for ever.
 //!
 //! If [`shutdown_now`](crate::ExecutorService::shutdown_now) returns a task to its caller, the task stays
-//! outstanding as long as that caller keeps it, because the caller can still run it.
+//! outstanding as long as that caller keeps the task, because the caller can still run it.
 //!
 //! [`take`]: ExecutorCompletionService::take
 
@@ -70,7 +71,7 @@ use crate::waiting::wait::{Deadline, cut_short};
 ///
 /// The service has no threads of its own; its executor runs the tasks. Several services can share one
 /// executor: give each service `&pool` or a clone of an `Arc`. Make one service for each group of tasks that
-/// belong together. Several threads can submit and take at the same time.
+/// belong together. Several threads can submit tasks and take handles at the same time.
 ///
 /// If the service is dropped, it drops its handles, but the tasks still run. To be able to stop the tasks,
 /// keep their cancellers.
@@ -98,8 +99,8 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
         Self { executor, completions: CompletionQueue::new() }
     }
 
-    /// Submits a closure (or a [`FutureTask`]). Its handle comes out of [`take`](Self::take) when the task
-    /// has ended. Until then the returned [`Canceller`] can cancel the task.
+    /// Submits a closure (or a [`FutureTask`]). When the task has ended, [`take`](Self::take) gives out its
+    /// handle. Until then the returned [`Canceller`] can cancel the task.
     ///
     /// ```
     /// use executor::{ExecutorCompletionService, JoinError, ManualExecutor};
@@ -113,11 +114,11 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if the executor refuses the task. The error holds the task and its handle; this
-    /// handle does not come out of the service.
+    /// [`RejectedSubmission`] if the executor refuses the task. The error holds the task and its handle; the
+    /// service does not give out this handle.
     ///
     /// # Blocking
-    /// Blocks if the executor blocks at a submission.
+    /// Blocks if the submission to the executor blocks.
     ///
     /// # Cancellation
     /// As with [`ExecutorExt::submit`](crate::ExecutorExt::submit), the task's token is not a child of the
@@ -149,11 +150,12 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
         self.submit(FutureTask::cancellable(f))
     }
 
-    /// Waits for the next task to end and gives out its handle, which is finished. Returns `None` if no task
-    /// is outstanding: the handles of all submitted tasks have been taken.
+    /// Waits for the next task to end, and gives out the finished handle of this task. Returns `None` if no
+    /// task is outstanding: the handles of all submitted tasks have been taken.
     ///
-    /// If several threads take, each handle goes to one thread, and at the end each thread gets `None`. If
-    /// other threads may still submit, `None` means only that no task was outstanding at that moment.
+    /// If several threads call `take`, each handle goes to one thread; when no task is outstanding any more,
+    /// each thread gets `None`. If other threads may still submit, `None` means only that no task was
+    /// outstanding at that moment.
     ///
     /// ```
     /// use executor::{DirectExecutor, ExecutorCompletionService};

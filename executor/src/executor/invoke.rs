@@ -20,29 +20,29 @@
 //! | a task is refused | `Rejected`, after the accepted tasks have ended | `Rejected`, if all accepted tasks failed |
 //!
 //! A result takes precedence over a failure: if there is a result when the call gives up, the call returns
-//! it.
+//! the result.
 //!
 //! # Refused half-way
 //!
-//! If the executor refuses a task, Java cancels the tasks that it has started and throws an exception. The
-//! finished results are lost, and so are the tasks that were not submitted yet. This library waits until the
-//! accepted tasks have ended. The call returns the refused task and the tasks after it, so that the caller
-//! can submit them again. So a batch that is too large for a bounded pool makes progress, and no accepted
-//! task is cut off.
+//! If the executor refuses a task, Java cancels the tasks that it has started and throws an exception. In
+//! Java, the finished results are lost, and the tasks that were not submitted yet are lost, too. This library
+//! waits until the accepted tasks have ended. The call returns the refused task and the tasks after it, so
+//! that the caller can submit them again. So a batch that is too large for a bounded pool makes progress, and
+//! no accepted task is cut off.
 //!
 //! # Why a call can end after its deadline
 //!
 //! The calling thread cancels the tasks, and runs the users' code that a cancel causes: callbacks of
 //! [`on_cancel`](crate::CancelToken::on_cancel) and of [`on_done`](crate::TaskHandle::on_done), and the
-//! `Drop` of the values that a task has captured. The call returns after the last of these callbacks. Perhaps
-//! no other thread is free to run the callbacks, because the tasks that the callbacks must release can block
-//! all threads of the executor. But no other thread waits until the callbacks have run. Before the first
-//! callback runs, the outcomes of all tasks are decided, and the threads that wait for the tasks, or under
-//! the tasks' tokens, are woken.
+//! `Drop` of the values that a task has captured. The call returns after the last of these callbacks. The
+//! tasks that the callbacks must release can block all threads of the executor. So perhaps no other thread is
+//! free to run the callbacks. But no other thread waits until the callbacks have run. Before the first
+//! callback runs, the outcomes of all tasks are decided, and all threads that wait for the tasks or under the
+//! tasks' tokens are woken.
 //!
 //! # Left out
 //!
-//! A deadline does not cut a blocking submission short. A submission can block if the pool has the
+//! A deadline does not end a blocking submission early. A submission can block if the pool has the
 //! [`Block`](crate::Block) policy, or if the executor runs its tasks inline. The call checks the deadline
 //! before each submission.
 
@@ -97,8 +97,8 @@ pub(super) fn all<T: Send + 'static>(
     let mut batch = InvokeAllTasks(Vec::with_capacity(tasks.len()));
     let (mut stopped, not_submitted) = submit_each(executor, tasks, deadline, &mut batch);
     if !matches!(stopped, Some(InvokeFailure::Interrupted | InvokeFailure::Starved(_))) {
-        // Waits for the tasks in their order. Most waits are short, because later tasks end while this thread
-        // waits for earlier tasks.
+        // Waits for the tasks in the order of their submission. Most waits are short, because later tasks end
+        // while this thread waits for earlier tasks.
         match batch.0.iter().try_for_each(|handle| handle.wait_for_end(deadline)) {
             Ok(()) | Err(WaitError::TimedOut) => {}
             Err(WaitError::Interrupted) => stopped = Some(InvokeFailure::Interrupted),
@@ -113,8 +113,8 @@ pub(super) fn all<T: Send + 'static>(
     }
 }
 
-/// Returns the reason for cancelling the unfinished tasks, if the call fails in this way. After a refusal,
-/// the call cancels tasks only at its deadline.
+/// Returns the reason that the call gives to the unfinished tasks if it fails in this way and cancels these
+/// tasks. After a refusal, the call cancels tasks only at its deadline.
 fn why_cancelled(end: &InvokeFailure) -> CancelReason {
     match end {
         InvokeFailure::TimedOut | InvokeFailure::Rejected(_) => CancelReason::of(CancelKind::Deadline),
@@ -157,7 +157,7 @@ fn submit_each<T: Send + 'static>(
 
 // ----- any -----
 
-/// Submits a task. When the task has ended, its handle comes out of `completions`. Calls `note` before the
+/// Submits a task. When the task has ended, `completions` gives out its handle. Calls `note` before the
 /// executor gets the task.
 pub(crate) fn submit_to<T: Send + 'static>(
     completions: &CompletionQueue<T>,
@@ -171,8 +171,8 @@ pub(crate) fn submit_to<T: Send + 'static>(
         Ok(()) => Ok(expected),
         Err(RejectedExecution { reason, task }) => match completions.withdraw(expected) {
             Ok(handle) => Err(RejectedSubmission { reason, task, handle }),
-            // The handle comes out of `completions` anyway: the executor has run the task although it says
-            // that it has refused the task, or the task was cancelled just now.
+            // In spite of the refusal, `completions` gives out the handle: either the executor has run the
+            // task although it reports a refusal, or the task was cancelled just now.
             Err(expected) => Ok(expected),
         },
     }
@@ -275,7 +275,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         }
     }
 
-    /// Returns the value of a task that has succeeded. If the task has failed, adds it to the losers.
+    /// Returns the value of a task that has succeeded. If the task has failed, adds the task to the list of
+    /// losers.
     fn judge(&mut self, handle: TaskHandle<Result<T, E>>) -> Option<T> {
         if handle.state() != TaskState::Completed {
             self.losers.push(Loser::Ended(handle));
@@ -351,7 +352,7 @@ impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> 
 /// The error of [`invoke_all`](super::ExecutorExt::invoke_all): the call could not submit all tasks, or could
 /// not wait until they ended.
 ///
-/// The outcome of each accepted task is decided. A running body that ignores its token goes on after the
+/// The outcome of each accepted task is decided. A running body that ignores its token continues after the
 /// call, and its result is dropped.
 ///
 /// ```
@@ -374,8 +375,8 @@ pub struct InvokeAllError<T> {
     /// executor refused a task, the call has waited until the accepted tasks ended. After an interruption, or
     /// at the deadline, the call has cancelled the unfinished tasks.
     pub handles: Vec<TaskHandle<T>>,
-    /// The tasks that were not accepted, in their order. The caller can submit them again. If the reason is a
-    /// refusal, the first task of this list is the refused task.
+    /// The tasks that were not accepted, in the order of the call's tasks. The caller can submit these tasks
+    /// again. If the reason is a refusal, the first task of this list is the refused task.
     pub not_submitted: Vec<FutureTask<T>>,
 }
 
@@ -383,7 +384,7 @@ pub struct InvokeAllError<T> {
 /// [`invoke_any_timeout`](super::ExecutorExt::invoke_any_timeout): no task has succeeded.
 ///
 /// Each accepted task has failed, or was cancelled because the call gave up. A running body that ignores its
-/// token goes on after the call, and its result is dropped.
+/// token continues after the call, and its result is dropped.
 ///
 /// ```
 /// use executor::{InvokeFailure, ThreadPoolExecutor, prelude::*};
@@ -402,7 +403,8 @@ pub struct InvokeAnyError<T, E> {
     /// The outcomes of the accepted tasks: first the tasks that failed, in the order in which they failed,
     /// then the tasks that were cancelled because the call gave up.
     pub failures: Vec<TaskFailure<E>>,
-    /// The tasks that were not accepted, in their order. The caller can submit them again.
+    /// The tasks that were not accepted, in the order of the call's tasks. The caller can submit these tasks
+    /// again.
     pub not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
 
@@ -500,7 +502,7 @@ impl<E: fmt::Display> fmt::Display for TaskFailure<E> {
 
 impl<E: fmt::Debug + fmt::Display> Error for TaskFailure<E> {}
 
-// This is implemented by hand, because a derived implementation would require `T: Debug`.
+// `Debug` is implemented by hand, because a derived implementation would require `T: Debug`.
 impl<T> fmt::Debug for InvokeAllError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InvokeAllError")

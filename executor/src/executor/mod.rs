@@ -1,9 +1,9 @@
-//! Executors: a program submits its tasks to an executor, which decides how, where and when they run.
+//! Executors: a program submits its tasks to an executor, which decides how, where and when the tasks run.
 //!
-//! Code that has work to do should not decide about threads. Such code hands a [`Task`] to an [`Executor`].
-//! The executor's *execution policy* says which thread runs a task, in which order tasks run, how many tasks
-//! run at once, and what happens when there are too many tasks. A program chooses and changes the policy in
-//! one place.
+//! Code that has work to do should not decide about threads. Instead, this code gives a [`Task`] to an
+//! [`Executor`]. The executor's *execution policy* says which thread runs a task, in which order tasks run,
+//! how many tasks run at once, and what happens when there are too many tasks. A program chooses and changes
+//! the policy in one place.
 //!
 //! ```
 //! use executor::{DirectExecutor, Executor, ThreadPerTaskExecutor, prelude::*};
@@ -29,11 +29,11 @@
 //!
 //! # What every executor promises
 //!
-//! 1. A task that was accepted is run once, or dropped, or handed back by
-//!    [`shutdown_now`](ExecutorService::shutdown_now). A task that was refused comes back in the error.
-//! 2. What a thread did before it submitted a task is visible to the task.
-//! 3. A panic in a task reaches only the code that holds the task's handle. It reaches neither the submitting
-//!    code nor another task.
+//! 1. An accepted task is run once, or dropped, or returned by
+//!    [`shutdown_now`](ExecutorService::shutdown_now). A refused task is returned in the error.
+//! 2. A task sees everything that the submitting thread did before the submission.
+//! 3. A panic in a task reaches only the code that holds the task's handle. The panic reaches neither the
+//!    submitting code nor another task.
 
 mod state;
 pub use state::PoolState;
@@ -122,7 +122,7 @@ pub trait ExecutorExt: Executor {
     /// # Blocking
     /// The executor decides whether the call blocks. For example, a pool with the [`Block`](crate::Block)
     /// policy makes the caller wait for room, and a [`DirectExecutor`](crate::DirectExecutor) runs the task
-    /// before it returns.
+    /// before the call returns.
     ///
     /// # Cancellation
     /// The rules of [`submit`](Self::submit) apply.
@@ -149,13 +149,13 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Cancellation
     /// The new task is independent of the calling task. The new task's token is no child of the caller's
-    /// [current](CancelToken::current) token. So the new task goes on if the calling task is cancelled or if
-    /// its deadline passes. There are three ways to cancel the new task together with the caller. Cancel the
-    /// new task's handle; spawn the new task in a [`scope`](Self::scope); or capture the caller's token in
-    /// the closure and [attach](CancelToken::attach) it there. There is one exception: some executors run the
-    /// task on the submitting thread, for example [`DirectExecutor`](crate::DirectExecutor), or a pool with
-    /// [`CallerRuns`](crate::CallerRuns). Then the token of the task is a child of the caller's current
-    /// token.
+    /// [current](CancelToken::current) token. So the new task continues if the calling task is cancelled or
+    /// if its deadline passes. There are three ways to cancel the new task together with the caller. Cancel
+    /// the new task's handle; spawn the new task in a [`scope`](Self::scope); or capture the caller's token
+    /// in the closure and [attach](CancelToken::attach) it there. There is one exception: some executors run
+    /// the task on the submitting thread, for example [`DirectExecutor`](crate::DirectExecutor), or a pool
+    /// with [`CallerRuns`](crate::CallerRuns). In this case, the token of the task is a child of the caller's
+    /// current token.
     #[doc(alias = "runAsync")]
     #[doc(alias = "supplyAsync")]
     #[doc(alias = "Callable")]
@@ -246,7 +246,7 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// To put closures of different types into one list, box each closure or make a [`FutureTask`] of it.
+    /// To put closures of different types into one list, box each closure or turn it into a [`FutureTask`].
     ///
     /// # Errors
     /// [`InvokeAllError`]. [`Rejected`](InvokeFailure::Rejected): the executor has refused a task. The call
@@ -292,7 +292,7 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A cancelled task that ignores its token goes on running after the call, and keeps its thread.
+    /// A cancelled task that ignores its token continues to run after the call, and keeps its thread.
     ///
     /// # Errors
     /// The errors of [`invoke_all`](Self::invoke_all). A time-out is not an error.
@@ -305,8 +305,8 @@ pub trait ExecutorExt: Executor {
     /// runs its tasks inline, a submission returns only when its task has ended. When the time is up, the
     /// call cancels all unfinished tasks at once. Then the call runs the users' code that the cancel causes,
     /// on this thread: the callbacks of [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop` of the
-    /// values that unbegun tasks have captured. The call returns after the last callback, so keep callbacks
-    /// short.
+    /// values that are captured by tasks that have not begun. The call returns after the last callback, so
+    /// keep callbacks short.
     ///
     /// # Cancellation
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
@@ -355,7 +355,7 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Blocking
     /// Blocks until a task has succeeded or all tasks have failed. The call does not wait for the bodies of
-    /// the tasks that it cancels: a body that ignores its token goes on running after the call. But the call
+    /// the tasks that it cancels: a body that ignores its token continues to run after the call. But the call
     /// runs the callbacks of the cancelled tasks on this thread. A caller that is itself a task of the pool
     /// blocks one of the threads that could run the tasks; see [`TaskHandle::join`].
     ///
@@ -389,7 +389,7 @@ pub trait ExecutorExt: Executor {
     /// # Errors
     /// The errors of [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeFailure::TimedOut). If all
     /// tasks fail before the deadline, the call returns at once. After a time-out, a body that ignores its
-    /// token goes on running.
+    /// token continues to run.
     ///
     /// # Panics
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
@@ -441,9 +441,9 @@ pub trait ExecutorExt: Executor {
     /// payload of the first panic, and later panics go to the [panic handler](crate::panics).
     ///
     /// # Blocking
-    /// Blocks until the last task has ended. On a worker, or in the middle of a task, the call itself runs
-    /// the tasks that have not begun. So the call needs no other thread, and does not starve on a pool with
-    /// one thread.
+    /// Blocks until the last task has ended. If the calling thread is a worker or runs a task, the call
+    /// itself runs the tasks that have not begun. So the call needs no other thread, and does not starve on a
+    /// pool with one thread.
     ///
     /// # Cancellation
     /// A cancel of the calling task also cancels the tasks of the scope: the tasks that have not begun are
@@ -505,8 +505,8 @@ pub trait ExecutorService: Executor {
     /// begun. The tasks are returned in the order in which they would have begun. The call does not wait
     /// until the running tasks end: a task that never looks at its token runs to its end.
     ///
-    /// As long as the caller keeps the returned tasks, their handles are unfinished. Run the tasks, give them
-    /// to another executor, or drop them; the drop of a task cancels its handle.
+    /// As long as the caller keeps the returned tasks, their handles are unfinished. The caller can run the
+    /// tasks, give them to another executor, or drop them; the drop of a task cancels its handle.
     ///
     /// The calling thread runs the callbacks that are registered with the tasks' tokens.
     ///
@@ -541,8 +541,8 @@ pub trait ExecutorService: Executor {
     /// Returns whether the executor has been shut down and has no tasks and no threads any more.
     ///
     /// If a task is cancelled before it has begun, it leaves the executor at once. The thread that cancels
-    /// the task drops the task's closure; if a time limit cancels the task, the timer thread does this. So
-    /// when this method returns true, such a drop may still be running for a moment.
+    /// the task drops the task's closure; if a time limit cancels the task, the timer thread drops the
+    /// closure. So when this method returns true, the drop of a closure may still be running for a moment.
     ///
     /// ```
     /// use executor::{ManualExecutor, prelude::*};
@@ -593,8 +593,8 @@ pub trait ExecutorService: Executor {
     /// ```
     ///
     /// # Blocking
-    /// Blocks until the executor is terminated. A task of this executor cannot wait until it has itself
-    /// ended. If such a task calls this method, the method only shuts the executor down and returns.
+    /// Blocks until the executor is terminated. A task of this executor cannot wait for its own end. If a
+    /// task of this executor calls this method, the method only shuts the executor down and returns.
     ///
     /// A wrapper, such as a [`TrackingExecutor`](crate::TrackingExecutor) over a pool, waits for its own
     /// tasks. If another task of the pool closes the wrapper, that task blocks a thread of the pool. If the
@@ -603,9 +603,9 @@ pub trait ExecutorService: Executor {
     /// [`shutdown`](Self::shutdown), and another thread must call `close`.
     ///
     /// # Cancellation
-    /// If the calling task is cancelled, the call goes on as [`shutdown_now`](Self::shutdown_now): it drops
-    /// the tasks that have not begun, cancels the running tasks, and still waits until the running tasks have
-    /// ended.
+    /// If the calling task is cancelled, the call continues like [`shutdown_now`](Self::shutdown_now): it
+    /// drops the tasks that have not begun, cancels the running tasks, and still waits until the running
+    /// tasks have ended.
     fn close(&self);
 }
 

@@ -2,9 +2,9 @@
 //!
 //! The scope keeps each closure that borrows. For each closure the scope gives the executor a *ticket*: a
 //! task that refers to the closure and borrows nothing itself. Two threads can try to take the closure: the
-//! thread that runs or drops the ticket, and the thread of the scope. The first of them gets the closure, and
-//! runs or drops it. A ticket that comes too late does nothing. So the executor can treat tickets like all
-//! other tasks: the scope can end even if a ticket is never dropped.
+//! thread that runs or drops the ticket, and the thread of the scope. The thread that is first gets the
+//! closure, and runs or drops it. A ticket whose closure has already been taken does nothing. So the executor
+//! can treat tickets like all other tasks: the scope can end even if a ticket is never dropped.
 //!
 //! ```text
 //!              ┌──ticket run────────────────────▶ runs ─────────────┐
@@ -15,10 +15,10 @@
 //! # Invariants
 //!
 //! 1. `scope` returns only when each spawned closure has run to its end or was dropped. `task/borrowed.rs`
-//!    explains how the scope waits for this.
-//! 2. If a scope waits on a worker, or in the middle of a task, it runs the closures that have not begun,
-//!    including closures that are spawned while it waits. So a scope on a worker waits only for closures that
-//!    already run on other threads, and its executor needs no second thread.
+//!    explains how the scope waits for the closures.
+//! 2. If a scope waits on a worker, or inside a task, the scope runs the closures that have not begun,
+//!    including closures that are spawned during the wait. So a scope on a worker waits only for closures
+//!    that already run on other threads, and its executor needs no second thread.
 
 use std::error::Error;
 use std::task::Waker;
@@ -73,8 +73,8 @@ pub(super) fn scope<'env, T>(
     submit: &(dyn Fn(Task) -> Result<(), RejectedExecution> + Sync),
     f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 ) -> Result<T, ScopeError> {
-    // A masked step ignores the current token. So this token is not the parent for a scope or a fork in such
-    // a step.
+    // A masked step ignores the current token. So the current token is not the parent for a scope or a fork
+    // in a masked step.
     let above = Context::of_this_place().into_token_above();
     let token = above.map_or_else(CancelToken::new, |above| above.child());
     let (jobs, report) = (ScopedJobs::new(), Mutex::default());
@@ -110,7 +110,7 @@ impl<'scope> Scope<'scope, '_> {
     /// The reason why the executor refused the task. The closure is dropped.
     ///
     /// # Blocking
-    /// Blocks if the executor blocks at a submission.
+    /// Blocks if the submission to the executor blocks.
     pub fn spawn(&'scope self, f: impl FnOnce() + Send + 'scope) -> Result<(), RejectReason> {
         let dropped_unrun = OnDrop(|| self.report.lock().dropped += 1);
         let closure = move || {
@@ -158,7 +158,7 @@ impl<'scope> Scope<'scope, '_> {
         self.cancel_because(CancelReason::of(CancelKind::Requested));
     }
 
-    /// Cancels the scope as [`cancel`](Self::cancel) does, and sets the reason of the scope's
+    /// Cancels the scope like [`cancel`](Self::cancel), and sets the reason of the scope's
     /// [token](Self::token).
     ///
     /// ```
@@ -222,7 +222,7 @@ pub(crate) fn wait_for_lent_jobs(jobs: &ScopedJobs<'_>, queue: Option<QueueId>) 
     wait_until_settled(jobs, queue, || false)
 }
 
-/// Waits until each lent closure has run or was dropped, or until `or` returns true.
+/// Waits until each lent closure has run or was dropped, or until the function `or` returns true.
 fn wait_until_settled(
     jobs: &ScopedJobs<'_>,
     queue: Option<QueueId>,

@@ -1,4 +1,4 @@
-//! Three short executors. Each has a simple policy, and faults that are easy to see.
+//! Three short executors. Each of these executors has a simple policy, and faults that are easy to see.
 //!
 //! * [`DirectExecutor`]: the submitting thread runs the task itself. With this executor, a server that was
 //!   written for a pool becomes single-threaded.
@@ -17,13 +17,13 @@ use crate::waiting::error::RejectReason;
 
 /// Runs each task at once, on the thread that submits it.
 ///
-/// Use this executor in tests, or if the work must be done before the caller goes on. As on any other
+/// Use this executor in tests, or if the work must be done before the caller continues. As on any other
 /// executor, a panic in the task is caught. The task's token is a child of the submitter's current token.
 ///
 /// # Blocking
 /// `execute` returns when the task has ended. If a task submits a second task, the second task runs inside
 /// the first, like a function that the first task calls. So the stack must have room for all nested tasks. A
-/// [strand](crate::SerialExecutor) over this executor runs such tasks one after the other instead.
+/// [strand](crate::SerialExecutor) over this executor runs nested tasks one after the other instead.
 ///
 /// ```
 /// use executor::{DirectExecutor, prelude::*};
@@ -45,15 +45,16 @@ impl Executor for DirectExecutor {
 }
 // ANCHOR_END: direct
 
-/// Runs each task on a new thread, which is named after the task's [id](Task::id): `task#17`.
+/// Runs each task on a new thread. The name of the thread is the task's [id](Task::id): `task#17`.
 ///
 /// Use this executor for a small number of long tasks. A thread takes time to start (some ten microseconds),
 /// and takes memory until it ends. The system limits the number of threads. When this limit is reached,
-/// `execute` gives the task back in its error.
+/// `execute` returns the task in its error.
 ///
-/// No other thread waits for these threads: when `main` returns, they end in the middle of their tasks. To
-/// wait for the tasks or to stop them, wrap this executor. A [`BoundedExecutor`](crate::BoundedExecutor) also
-/// limits the number of threads; a [`TrackingExecutor`](crate::TrackingExecutor) does not.
+/// No thread waits for the threads of this executor: when `main` returns, these threads end in the middle of
+/// their tasks. To wait for the tasks or to stop them, wrap this executor. A
+/// [`BoundedExecutor`](crate::BoundedExecutor) also limits the number of threads; a
+/// [`TrackingExecutor`](crate::TrackingExecutor) does not.
 ///
 /// ```
 /// use std::time::Duration;
@@ -114,8 +115,8 @@ impl Executor for ThreadPerTaskExecutor {
 ///
 /// The pool has three faults:
 ///
-/// 1. **No life cycle.** A caller cannot end the pool or wait for its jobs. The pool's threads stay until the
-///    process ends, and when `main` returns, the jobs in the queue are lost.
+/// 1. **No life cycle.** A caller cannot end the pool or wait for its jobs. The pool's threads exist until
+///    the process ends, and when `main` returns, the jobs in the queue are lost.
 /// 2. **No bound.** If jobs arrive faster than the workers run them, the queue grows until the memory is used
 ///    up.
 /// 3. **A job that panics kills its worker**, and the submitters do not notice. When the last worker has

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The state of a pool. A pool goes through the states in this order, may skip a state, and never goes back.
+/// The state of a pool. A pool passes through the states in this order. It may skip a state, and never
+/// returns to an earlier state.
 ///
 /// ```
 /// use executor::{PoolState, ThreadPoolExecutor, prelude::*};

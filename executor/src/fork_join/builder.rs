@@ -89,7 +89,7 @@ impl ForkJoinBuilder {
     /// library.
     ///
     /// A worker that waits may run pieces of other workers' jobs on top of its own job. So a deep recursion
-    /// needs more stack than on one thread.
+    /// needs more stack in a pool than on one thread.
     ///
     /// ```
     /// use executor::{fork_join::ForkJoinPool, prelude::*};
@@ -238,8 +238,8 @@ impl ForkJoinPool {
         }
     }
 
-    /// Builds a pool for tasks that submit other tasks and are not joined. The pool has one worker for
-    /// each processor. Each worker takes its own tasks in the order in which they came.
+    /// Builds a pool for tasks that submit other tasks and are not joined. The pool has one worker for each
+    /// processor. Each worker takes the tasks of its own queue in the order in which they were added.
     ///
     /// ```
     /// use executor::{fork_join::ForkJoinPool, prelude::*};

@@ -1,20 +1,21 @@
 //! Demand flags, which say whether a thief could want the second half of a join.
 //!
-//! Most joins of a computation are deep in the recursion. Usually the worker's queue already offers larger
-//! halves then, and the join only calls its two closures. Every join checks for this case, so the check
-//! must take almost no time: it loads a thread-local, and then the flag to which the thread-local refers.
+//! Most joins of a computation are deep in the recursion. At that depth, the worker's queue usually offers
+//! larger halves already, and the join only calls its two closures. Every join checks for this case, so the
+//! check must take almost no time: it loads a thread-local, and then the flag to which the thread-local
+//! refers.
 //!
-//! A thread that is not a worker has no demand flag. Its joins take the slow path, which finds a pool for
-//! them.
+//! A thread that is not a worker has no demand flag. The joins of this thread take the slow path, which finds
+//! a pool for them.
 //!
 //! # Working alone
 //!
-//! A loop of short joins never has enough pieces in its queue: each join takes its only piece back before the
-//! next join begins. A thief would need more time to take such a piece than the owner needs to run it. So
-//! after a round of such joins the owner *works alone*: it offers nothing for some rounds. At the end of each
-//! round it reads the clock. When a round was not fine, the owner offers pieces again. The owner also offers
-//! pieces again after a limited number of rounds, because each of the pieces of a large recursion can be
-//! fine, too.
+//! A loop of short joins never has enough pieces in its queue: each join takes back its only piece before the
+//! next join begins. A thief would need more time to take this piece than the owner needs to run it. So after
+//! a round of short joins the owner *works alone*: it offers nothing for some rounds. At the end of each
+//! round the owner reads the clock. When a round had longer pieces, the owner offers pieces again. The owner
+//! also offers pieces again after a limited number of rounds, because each of the pieces of a large recursion
+//! can be short, too.
 
 use std::cell::Cell;
 
@@ -24,7 +25,8 @@ use crate::sync::{Duration, Instant, thread_local};
 
 /// The number of joins between two readings of the clock.
 pub(super) const ROUND: u32 = 64;
-/// The time below which a piece is fine. Locking the queue for each such piece would cost too much.
+/// A piece that takes less than this time is fine-grained. It would cost too much to lock the queue for each
+/// piece of this length.
 pub(super) const FINE: Duration = Duration::from_nanos(400);
 
 /// A flag that is shut while the thread's queue offers enough pieces to thieves. The flag has a cache line of
@@ -36,13 +38,14 @@ impl Demand {
     /// Shuts or opens the flag. The caller must hold the lock of the flag's worker queue. So an older value
     /// never replaces a newer value.
     pub(super) fn set_shut(&self, shut: bool) {
-        // Relaxed is enough: an old value does no harm. If a join reads that the flag is shut, it calls its second half
-        // itself. If it reads that the flag is open, it offers one piece more than necessary.
+        // Relaxed is enough: an old value does no harm. If a join reads that the flag is shut, it calls its
+        // second half itself. If the join reads that the flag is open, it offers one piece more than
+        // necessary.
         self.0.store(shut, Ordering::Relaxed);
     }
 }
 
-/// What a thread has for the joins that it calls.
+/// The state that a thread keeps for the joins that it calls.
 struct Joins {
     demand: Cell<Option<&'static Demand>>,
     /// The number of joins of this round that offer nothing, because the thread works alone.
@@ -89,13 +92,13 @@ pub(super) fn is_shut() -> bool {
     JOINS.with(|joins| joins.demand.get().is_some_and(is_shut) || joins.leave_one_out())
 }
 
-/// Gives the calling thread a demand flag, or takes its flag away. Returns its old flag.
+/// Gives the calling thread a demand flag, or removes the thread's flag. Returns its old flag.
 pub(super) fn replace(demand: Option<&'static Demand>) -> Option<&'static Demand> {
     JOINS.with(|joins| joins.demand.replace(demand))
 }
 
-/// Makes the calling thread work alone for this number of rounds, or until a round was not fine. With 0, the
-/// thread offers pieces again.
+/// Makes the calling thread work alone for this number of rounds, or until a round had longer pieces. With 0,
+/// the thread offers pieces again.
 pub(super) fn work_alone(rounds: u32) {
     JOINS.with(|joins| {
         joins.rounds.set(rounds);
@@ -153,7 +156,7 @@ mod spare {
 pub(super) use spare::{give_back, take_one};
 
 /// Calls `f` with the demand flag shut, so that each join in `f` calls its first half and then its second
-/// half. This is for a join that no pool can run.
+/// half. Used for a join that no pool can run.
 pub(super) fn in_one_thread<R>(f: impl FnOnce() -> R) -> R {
     let demand = take_one();
     demand.set_shut(true);

@@ -10,10 +10,10 @@ use crate::handle::{FutureTask, TaskHandle};
 /// Forks a task: offers it to the workers of the current pool, and returns its handle.
 ///
 /// A worker that calls [`TaskHandle::join`] runs the task itself if no worker has begun the task. If a thief
-/// has begun the task, the worker runs second halves of the joins in that task, and waits while there are no such
-/// halves. Prefer [`join`](super::join) where it is possible: it keeps more workers busy than `fork`.
-/// Join handles in the reverse order of forking: the task that was forked last is the least likely to be
-/// stolen.
+/// has begun the task, the worker runs second halves of the joins in that task; while there is no second
+/// half, the worker waits. Prefer [`join`](super::join) where you can use it: a `join` keeps more workers
+/// busy than a `fork`. Join handles in the reverse order of forking: the task that was forked last is the
+/// least likely to be stolen.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, fork};
@@ -34,18 +34,19 @@ use crate::handle::{FutureTask, TaskHandle};
 /// the task is cancelled, and its handle reports the cancellation.
 ///
 /// # Cancellation
-/// The task's token is a child of the token that is current at the call, whichever thread makes the call.
-/// So a cancelled computation also cancels the tasks that it has forked, including a task
-/// that was [taken back](TaskHandle::remove). A task that is forked in a [`masked`](crate::masked) step is
-/// the exception: its token is no child of the current token.
+/// The task's token is a child of the token that is current at the call, no matter which thread makes the
+/// call. So a cancelled computation also cancels the tasks that it has forked, including a task that was
+/// [taken back](TaskHandle::remove). A task that is forked in a [`masked`](crate::masked) step is the
+/// exception: its token is no child of the current token.
 ///
 /// # How deep
-/// If a worker joins a task that no worker has begun, it runs that task on top of the task that waits. The
-/// joined task may join a third task, which then runs on top of it, and so on. The worker runs such tasks
-/// while half of its [stack](super::ForkJoinBuilder::stack_size) is free. When less than half of the stack is
-/// free, the worker runs up to about 32 more tasks, if no other worker can run them. The next join ends as
-/// [starved](crate::JoinError::Starved). So even a very long chain of tasks that wait for each other does not
-/// overflow the stack, if the last 32 tasks fit into half of the stack.
+/// If a worker joins a task that no worker has begun, the worker runs this task on top of the task that
+/// waits. The joined task may join a third task, which then runs on top of the joined task, and so on. The
+/// worker runs joined tasks while half of its [stack](super::ForkJoinBuilder::stack_size) is free. When less
+/// than half of the stack is free, the worker runs up to about 32 more tasks, if no other worker can run
+/// them. After these tasks, the next join ends as [starved](crate::JoinError::Starved). So even a very long
+/// chain of tasks that wait for each other does not overflow the stack, if the last 32 tasks fit into half of
+/// the stack.
 pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
     let FutureTask { task, handle } = FutureTask::new(f);
     let context = Context::of_this_place();

@@ -23,9 +23,10 @@ use crate::task::borrowed;
 /// ```
 ///
 /// If this worker's queue already offers enough pieces to other workers, a join takes about a nanosecond
-/// longer than two calls. So a recursion may use joins down to small pieces, but not down to single elements,
-/// where the calls themselves would take most of the time. A loop of joins that take less than 400 ns each
-/// mostly calls both closures on this thread, because to hand over a closure would take longer.
+/// longer than two calls. So a recursion may use joins down to small pieces. The recursion should not use
+/// joins down to single elements, because the calls themselves would then take most of the time. In a loop of
+/// joins that each take less than 400 ns, most joins call both closures on this thread, because the hand-over
+/// of a closure would take longer.
 ///
 /// # Panics
 /// Panics if one of the closures panics, with that closure's payload. If `a` panics and no thread has begun

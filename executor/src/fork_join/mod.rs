@@ -1,9 +1,9 @@
 //! Fork/join: computations that split themselves into pieces, and threads that take pieces from each other.
 //!
 //! A computation over a large input can often be split: the program does the same work for each half of the
-//! input, and then combines the two results. Two threads can do the two halves at the same time, and each
-//! half can be split again. The program does not say how many threads there are, or which thread does which
-//! half. A worker that has nothing to do *steals* a piece from another worker.
+//! input, and then combines the two results. Two threads can process the two halves at the same time, and
+//! each half can be split again. The program does not say how many threads there are, or which thread
+//! processes which half. A worker that has nothing to do *steals* a piece from another worker.
 //!
 //! ```
 //! use executor::fork_join::join;
@@ -51,21 +51,20 @@
 //!   B is not there: helps worker 2 with pieces of B, or waits
 //! ```
 //!
-//! Putting a half into a queue that other threads can see takes longer than running a small half. So while
-//! pieces are small, a worker keeps only three pieces in its queue. For its other joins, the worker makes two
-//! plain calls: see [`worker_queue`] and [`demand`].
+//! It takes longer to put a half into a queue that other threads can see than to run a small half. So while
+//! pieces are small, a worker keeps only three pieces in its queue. For its other joins, the worker only
+//! calls the two closures: see [`worker_queue`] and [`demand`].
 //!
 //! A worker whose half was stolen waits for the thief. While it waits, the worker runs *pieces of that half*,
 //! and no other job. The literature calls this leapfrogging (Wagner and Calder, 1993). Blumofe and Leiserson
-//! (1999) describe work stealing with such queues; Frigo, Leiserson and Randall (1998) describe how Cilk does
-//! it.
+//! (1999) describe work stealing with one queue per worker; Frigo, Leiserson and Randall (1998) describe its
+//! implementation in Cilk.
 //!
 //! # What is not promised
 //!
 //! The halves of a join run one after the other if the pool has one worker, if all other workers are busy, or
 //! if the join does not offer its second half to thieves. So a half must not wait for anything that the other
-//! half does, because such a wait could never end. The pieces of a scope must not wait for each other
-//! either.
+//! half does, because this wait could never end. The pieces of a scope must not wait for each other either.
 
 mod demand; // whether a join must offer its second half
 mod stack; // how much of a stack is used

@@ -2,18 +2,18 @@
 //!
 //! # How far
 //!
-//! At first, a loop is split into as many pieces as there are workers. While no worker is idle, further
-//! pieces would only cost time. If a piece is *stolen*, its thief was idle. So the thief splits this
-//! piece again, into as many pieces as there are workers. Thus the loop has smaller pieces in the parts
-//! of the input where elements take longer. (The idea comes from rayon's adaptive splitting.)
+//! At first, a loop is split into as many pieces as there are workers. While no worker is idle, more pieces
+//! would only cost time. If a piece is *stolen*, its thief was idle. So the thief splits this piece again,
+//! into as many pieces as there are workers. Thus the loop has smaller pieces in the parts of the input where
+//! elements take longer. (The idea comes from rayon's adaptive splitting.)
 
 use std::ops::Range;
 
 use super::join;
 use super::pool::{ForkJoinPool, worker_index};
 
-/// The input of a parallel loop, which can be cut in two: a slice, a range of whole numbers, a pair of inputs,
-/// or the [chunks](Self::chunks_of) of an input.
+/// The input of a parallel loop, which can be cut into two parts: a slice, a range of whole numbers, a pair
+/// of inputs, or the [chunks](Self::chunks_of) of an input.
 ///
 /// A pair of inputs has pairs of elements: the first elements of both inputs, then the second elements, and
 /// so on, up to the end of the shorter input.
@@ -35,7 +35,7 @@ use super::pool::{ForkJoinPool, worker_index};
 /// `slice.as_mut_slice()`, or on `&mut slice[..]` in parentheses.
 pub trait Pieces: Cut {
     /// Returns the parts of this input, of `length` elements each. The last part can be shorter. A loop over
-    /// the parts gets them as inputs of the same type: the parts of a slice are slices.
+    /// the parts gets each part as an input of the same type: the parts of a slice are slices.
     ///
     /// # Panics
     /// Panics if `length` is zero.
@@ -112,7 +112,7 @@ impl Cut for Range<usize> {
     }
 }
 
-/// The parts of an input, all of one length: see [`Pieces::chunks_of`].
+/// The parts of an input, all of the same length: see [`Pieces::chunks_of`].
 #[derive(Debug, Clone)]
 pub struct Chunks<P> {
     pieces: P,
@@ -163,7 +163,8 @@ impl<A: Pieces, B: Pieces> Cut for (A, B) {
     }
 }
 
-/// Calls `f` with each element, on the workers of the current pool. Outside any pool it uses the common pool.
+/// Calls `f` with each element, on the workers of the current pool. Outside any pool the call uses the common
+/// pool.
 ///
 /// ```
 /// use executor::fork_join::par_for_each;
@@ -214,8 +215,8 @@ pub fn par_map<P: Pieces, R: Send>(pieces: P, f: impl Fn(P::Element) -> R + Sync
 /// Calls `map` with each element, and combines the results with `reduce`, in order. Returns `None` if there
 /// are no elements.
 ///
-/// `reduce` must be associative. The results keep their order, but it is not specified which neighbours are
-/// combined first.
+/// `reduce` must be associative. The results keep their order, but it is not specified which neighbouring
+/// results are combined first.
 ///
 /// ```
 /// use executor::fork_join::par_map_reduce;

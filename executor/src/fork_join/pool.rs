@@ -1,4 +1,4 @@
-//! The fork/join pool as its user sees it.
+//! The public interface of the fork/join pool.
 
 use std::error::Error;
 use std::fmt;
@@ -38,11 +38,11 @@ use crate::waiting::wait::Deadline;
 ///
 /// The pool is also an [`ExecutorService`], for many small tasks that submit other tasks. If a worker of the
 /// pool submits a task, the task goes to that worker's queue, from which other workers can steal it. A task
-/// from outside goes to the queue of submissions. A worker that finds no other job takes tasks from the queue
-/// of submissions.
+/// that is submitted from outside the pool goes to the queue of submissions. A worker that finds no other job
+/// takes tasks from the queue of submissions.
 ///
 /// # Its end
-/// Dropping the pool waits until all accepted tasks are done, as [`close`](ExecutorService::close) does.
+/// The drop of the pool waits until all accepted tasks are done, like [`close`](ExecutorService::close).
 /// After [`shutdown`](ExecutorService::shutdown) the pool accepts no new submissions, but running tasks can
 /// still fork. [`shutdown_now`](ExecutorService::shutdown_now) returns the submissions that have not begun.
 /// The call also cancels the forked tasks that have not begun, because their computations are cancelled, too.
@@ -74,10 +74,10 @@ impl ForkJoinPool {
     /// call of a computation: the joins in `f` then run in this pool.
     ///
     /// If fewer than [`threads`](Self::threads) workers are awake, the calling thread becomes a worker of the
-    /// pool until `f` has ended. So a small computation wakes no thread. If enough workers are awake, a worker
-    /// runs `f`, and the caller waits. A worker runs `f` in two more cases: the pool was given a [stack
-    /// size](super::ForkJoinBuilder::stack_size), and the caller's stack may be smaller; or the caller runs a
-    /// task of another executor. On a worker of this pool, `f` is simply called.
+    /// pool until `f` has ended. So a small computation wakes no thread. If enough workers are awake, a
+    /// worker runs `f`, and the caller waits. A worker runs `f` in two more cases: the pool was given a
+    /// [stack size](super::ForkJoinBuilder::stack_size), and the caller's stack may be smaller; or the caller
+    /// runs a task of another executor. On a worker of this pool, `f` is called directly.
     ///
     /// ```
     /// use executor::fork_join::{ForkJoinPool, join};
@@ -195,12 +195,12 @@ impl ForkJoinPool {
     ///
     /// A worker of this pool runs queued jobs while it waits. For a worker, two kinds of tasks do not count.
     /// The first kind are the tasks on the worker's own stack. The second kind are the tasks of other workers
-    /// that wait in this method. If tasks of these two kinds counted, no worker's wait would ever end. Other
-    /// callers count all tasks.
+    /// that wait in this method. If tasks of these two kinds were counted, no worker's wait would ever end.
+    /// Other callers count all tasks.
     ///
-    /// A task that a worker runs in this way may call this method again, to a depth of 32. A deeper call does
-    /// not wait: it returns `false` unless the pool is quiet already. The task that made the
-    /// deeper call must then end, so that the remaining tasks can run.
+    /// A task that a worker runs during this wait may call this method again, to a depth of 32. A deeper call
+    /// does not wait: it returns `true` only if the pool is already quiet. The task that made the deeper call
+    /// must then end, so that the remaining tasks can run.
     ///
     /// ```
     /// use executor::{fork_join::ForkJoinPool, prelude::*};
@@ -217,11 +217,12 @@ impl ForkJoinPool {
     ///
     /// # Blocking
     /// Blocks until the pool is quiet, or the time is up. If unfinished tasks wait, directly or through other
-    /// tasks, for the calling task, the wait could never end. A call without a limit (`Duration::MAX`) then
+    /// tasks, for the calling task, the wait can never end. A call without a limit (`Duration::MAX`) then
     /// returns `false` at once, and the [`Starvation`] goes to the panic handler.
     ///
     /// # Cancellation
-    /// If the calling task is cancelled, the call returns early, and says whether the pool is quiet then.
+    /// If the calling task is cancelled, the call returns early, and says whether the pool is quiet at that
+    /// moment.
     #[doc(alias = "helpQuiesce")]
     #[doc(alias = "isQuiescent")]
     pub fn await_quiescence(&self, timeout: Duration) -> bool {
@@ -319,7 +320,8 @@ pub fn worker_index() -> Option<usize> {
 /// outside any pool.
 ///
 /// A computation that uses [`fork`](super::fork()) can stop forking and make plain calls while the surplus is
-/// above two or three. More pieces would find no thief. [`join`](super::join) looks at the surplus by itself.
+/// above two or three. No thief would take additional pieces. [`join`](super::join) itself checks the
+/// surplus.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, fork, surplus};
@@ -438,7 +440,7 @@ pub struct ForkJoinStats {
     /// The number of workers that are awake.
     #[doc(alias = "getRunningThreadCount")]
     pub awake: usize,
-    /// The number of workers that have a job that has begun and not ended.
+    /// The number of workers whose job has begun and not ended.
     #[doc(alias = "getActiveThreadCount")]
     pub active: usize,
     /// The number of tasks from outside that have not begun.

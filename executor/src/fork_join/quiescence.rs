@@ -2,20 +2,20 @@
 //!
 //! # What quiet means
 //!
-//! For a caller from outside, a pool is quiet when no task is unfinished. A worker that waits for quiet is
-//! itself inside a task that has not ended. Other workers may wait for quiet, too. If the tasks of waiting
-//! workers counted, no wait for quiet would ever end. So for a worker the pool is quiet when all unfinished
-//! tasks are on the stacks of threads that wait for quiet.
+//! For a caller outside the pool, the pool is quiet when no task is unfinished. A worker that waits for quiet
+//! is itself inside a task that has not ended. Other workers may wait for quiet, too. If the tasks of waiting
+//! workers were counted, no wait for quiet would ever end. So for a worker the pool is quiet when all
+//! unfinished tasks are on the stacks of threads that wait for quiet.
 //!
-//! A worker runs other tasks while it waits, and such a task may wait for quiet, too. Each task on a stack is
-//! counted once: by the first wait for quiet that began on top of the task.
+//! A worker runs other tasks while it waits, and one of these tasks may wait for quiet, too. Each task on a
+//! stack is counted once: by the first wait for quiet that began on top of the task.
 //!
 //! # How deep
 //!
-//! A task that a waiting worker runs lies on the stack on top of the task that waits. When
-//! [`DEPTH`](super::worker::DEPTH) such tasks lie on the stack, the worker runs no more tasks. A worker at
-//! this depth does not wait either: in a pool with one worker, no thread would run the remaining tasks. So
-//! the new call returns `false`, and the wait below it on the stack runs the next task.
+//! If a waiting worker runs a task, this task lies on the stack on top of the task that waits. When
+//! [`DEPTH`](super::worker::DEPTH) of these tasks lie on the stack, the worker runs no more tasks. A worker
+//! at this depth does not wait either: in a pool with one worker, no thread would run the remaining tasks. So
+//! the new call returns `false`, and the wait below this call on the stack runs the next task.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::starvation::WaitsFor;
 use crate::waiting::wait::{Deadline, wait_for};
 
-/// Waits until the pool is quiet, or the deadline comes. Returns whether the pool is quiet.
+/// Waits until the pool is quiet, or the deadline has passed. Returns whether the pool is quiet.
 pub(super) fn wait_for_quiet(
     registry: &Arc<Registry>,
     here: Option<Rc<WorkerThread>>,
@@ -107,7 +107,7 @@ impl Registry {
         (tasks, is_inside)
     }
 
-    /// Marks the calling thread's `tasks` youngest tasks as not counted.
+    /// Marks the newest tasks of the calling thread as not counted: `tasks` is the number of these tasks.
     fn counts_as_helper_no_more(&self, tasks: usize) {
         let mut helpers = self.helpers.lock();
         let own = helpers.iter_mut().rev().filter(|(thread, _)| *thread == this_thread());

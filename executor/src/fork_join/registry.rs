@@ -18,11 +18,12 @@
 //! # No wake-up is lost
 //!
 //! A publisher puts its job into a queue, under that queue's lock. Then the publisher checks whether a worker
-//! searches. Before a worker sleeps, it takes itself out of the count of searching workers. Then the worker
+//! searches. Before a worker sleeps, it subtracts itself from the count of searching workers. Then the worker
 //! looks into each queue once more, under that queue's lock. If the worker takes the lock first, the
 //! publisher sees that this worker no longer searches, and wakes a worker if no other worker searches. If the
-//! publisher takes the lock first, the worker sees the job. A worker that blocks or leaves, and so makes room
-//! for another worker, uses the same order: it publishes that there is room, and then looks into the queues.
+//! publisher takes the lock first, the worker sees the job. A worker that blocks or leaves the pool makes
+//! room for another worker. This worker uses the same order: first it publishes that there is room, and then
+//! it looks into the queues.
 //!
 //! # Invariants
 //!
@@ -31,10 +32,10 @@
 //! 2. `unfinished` counts the tasks that were accepted, until they end, are dropped or are taken out of the
 //!    pool. The computation of a guest counts as a task. Second halves are parts of tasks and do not count.
 //! 3. At most `threads` workers are awake, guests included. For each worker that [blocks](super::blocking),
-//!    one more worker may be awake, but at most `spares` more. If too many workers are awake, a worker goes
-//!    to sleep after its job.
+//!    one more worker may be awake, up to `spares` more workers in total. If too many workers are awake, a
+//!    worker goes to sleep after its job.
 //! 4. The pool is terminated when it was shut down, no task is unfinished and no worker is left. The thread
-//!    that terminates the pool counts `terminated` down.
+//!    that terminates the pool counts down the latch `terminated`.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -75,11 +76,11 @@ pub(super) struct Registry {
     /// For each worker queue, the condition variable at which the owner of the queue sleeps.
     wake_ups: Box<[Condvar]>,
     state: Mutex<RegistryData>,
-    /// The threads outside the pool that wait for tasks of the pool and run these tasks: an entry for each
-    /// task. The flag is true if the thread waits for quiet in this task, or in a task on top of it. A thread
-    /// takes the lock of this list after all other locks.
+    /// The threads outside the pool that wait for tasks of the pool and run these tasks: one entry for each
+    /// task. The flag of an entry is true if the thread waits for quiet in this task, or in a task on top of
+    /// this task. A thread takes the lock of this list after all other locks.
     pub(super) helpers: Mutex<Vec<(ThreadKey, bool)>>,
-    /// The number of further workers that could be woken or started. Threads read this field and the next
+    /// The number of additional workers that could be woken or started. Threads read this field and the next
     /// three fields without the lock: see `changed`.
     available: AtomicUsize,
     surplus: AtomicUsize,
@@ -87,8 +88,8 @@ pub(super) struct Registry {
     awaiting_quiet: AtomicUsize,
     searching: AtomicUsize,
     unfinished: AtomicUsize,
-    /// True if a waiting thread relies on the queues being empty. The publisher of the next job makes such a
-    /// thread look again.
+    /// True if a waiting thread relies on empty queues. The publisher of the next job makes this thread look
+    /// again.
     pub(super) relied_on: AtomicBool,
     /// The running tasks that the last dump has seen. See `running`.
     pub(super) sightings: Mutex<Sightings>,
@@ -103,7 +104,8 @@ pub(super) struct Registry {
 struct RegistryData {
     phase: PoolState,
     submissions: VecDeque<Task>,
-    /// The worker queues of sleeping workers. The youngest sleeper is woken first: its cache is warm.
+    /// The worker queues of sleeping workers. The worker that went to sleep last is woken first, because its
+    /// cache is warm.
     asleep: Vec<usize>,
     /// The worker queues without a thread.
     vacant: Vec<usize>,
@@ -172,7 +174,8 @@ impl Registry {
             return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
         }
         let id = task.id();
-        // A cancelled task goes into the queue, too. A worker that takes a cancelled task out runs nothing.
+        // A cancelled task goes into the queue, too. A worker that takes a cancelled task from the queue runs
+        // nothing.
         task.enter_queue(self.registration.id());
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         state.submissions.push_back(task);
@@ -196,8 +199,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Puts a task into a worker's own queue. If the pool is stopping, the call drops the task again, because
-    /// all forks are cancelled then.
+    /// Puts a task into a worker's own queue. If the pool is stopping, the call drops the task, because all
+    /// forks are then cancelled.
     pub(super) fn push(&self, queue: &WorkerQueue, task: Task, context: Context) {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         task.enter_queue(self.lane_of(queue.number));
@@ -218,7 +221,7 @@ impl Registry {
         if self.available.load(Ordering::SeqCst) > 0 && !self.is_searched() {
             let mut state = self.state.lock();
             if !self.is_searched() {
-                // If the system refuses a thread, the publisher does the job itself.
+                // If the system refuses to start a thread, the publisher runs the job itself.
                 let _ = self.wake_one(&mut state);
             }
         }
@@ -300,8 +303,8 @@ impl Registry {
     }
 
     /// Puts the calling worker to sleep, because it has found no job or too many workers are awake.
-    /// `searches` says whether the worker is counted as searching. Returns true if the worker must search
-    /// now, and is counted as searching. Returns false if the worker has left the pool.
+    /// `searches` says whether the worker is counted as searching. Returns true if the worker must now
+    /// search; this worker is already counted as searching. Returns false if the worker has left the pool.
     pub(super) fn sleep(&self, number: usize, searches: bool) -> bool {
         let mut state = self.state.lock();
         if !searches && state.awake() <= state.allowed(&self.settings) {
@@ -359,7 +362,8 @@ impl Registry {
     pub(super) fn admit_guest(&self) -> Option<usize> {
         let mut state = self.state.lock();
         let is_wanted = state.phase == PoolState::Running && state.awake() < state.allowed(&self.settings);
-        // If the pool was given a stack size, its computations need it: a guest's stack may be smaller.
+        // If the pool was given a stack size, the pool's computations need this size: a guest's stack may be
+        // smaller.
         if !is_wanted || self.settings.stack_size.is_some() {
             return None;
         }
@@ -380,8 +384,8 @@ impl Registry {
         self.task_ended();
     }
 
-    /// Notes that the calling worker may block for a long time. Until this worker [goes on](Self::goes_on),
-    /// another worker can take its place.
+    /// Notes that the calling worker may block for a long time. Until this worker calls
+    /// [`goes_on`](Self::goes_on), another worker can take its place.
     pub(super) fn blocks(&self) {
         let mut state = self.state.lock();
         state.blocking += 1;
@@ -495,8 +499,8 @@ impl Registry {
             ticket.set(Some(state.awaiting_quiet.join(waker.clone())));
         }
         self.changed(&state);
-        // The state is read again, now that other threads can see the waiter: a task that ended earlier has
-        // not woken the waiter.
+        // When other threads can see the waiter, the state is read again, because a task that ended earlier
+        // has not woken the waiter.
         self.unfinished.load(Ordering::SeqCst) <= not_counted
     }
 
@@ -556,15 +560,15 @@ impl Registry {
         state.awake() < state.allowed(&self.settings) && !state.vacant.is_empty() && !state.was_refused
     }
 
-    /// Wakes or starts a worker, unless a worker searches already. Returns false if the system refuses a
-    /// thread.
+    /// Wakes or starts a worker, unless a worker searches already. Returns false if the system refuses to
+    /// start a thread.
     pub(super) fn send_one(&self) -> bool {
         let mut state = self.state.lock();
         self.is_searched() || self.wake_one(&mut state).is_ok()
     }
 
-    /// Searches the pool's queues for a task that reports to this collector, and takes the task out. The
-    /// search begins with the thief's own queue.
+    /// Searches the pool's queues for a task that reports to this collector, and removes the task from its
+    /// queue. The search begins with the thief's own queue.
     pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<QueueEntry> {
         let (before, from) = self.queues.split_at(thief);
         let own = from.first().and_then(|queue| queue.take_one_of(collector, thief));
@@ -609,7 +613,8 @@ impl RegistryData {
 // ----- questions about the queues -----
 
 impl QueueOwner for Registry {
-    // Nothing to do: the queue keeps only an empty task, and the worker that takes it out runs nothing.
+    // Nothing to do: the queue keeps only an empty task, and the worker that takes this empty task runs
+    // nothing.
     fn cancelled_in_queue(self: Arc<Self>, _queue: QueueId, _by: CancelKind) -> Option<UserCode> {
         None
     }

@@ -1,9 +1,9 @@
-//! Parallel sorting: quicksort in which several workers do the partitions and the halves.
+//! Parallel sorting: a quicksort in which several workers share the partitions and the sorts of the halves.
 //!
-//! A partition by a pivot has two sides, which the two halves of a [`join`] then sort. With joins alone, one
-//! worker would partition the whole slice, and only two workers would do the next two partitions. So several
-//! workers also do a long partition: they partition each half of the slice by the same pivot. Then the
-//! elements that are in the wrong half change places.
+//! A partition by a pivot makes two sides; then the two halves of a [`join`] sort these sides. With joins
+//! alone, one worker would partition the whole slice, and only two workers would do the next two partitions.
+//! So several workers also share a long partition: they partition each half of the slice by the same pivot.
+//! Then the elements that are in the wrong half change places.
 //!
 //! ```text
 //!   left half            right half
@@ -11,12 +11,12 @@
 //!            └──── change places ────┘
 //! ```
 //!
-//! Short pieces are sorted by the standard library, because hardly any sort on one thread is faster. The
-//! standard library also sorts a piece after too many bad pivots. So even with bad pivots, the time of the
-//! whole sort grows like the time of the standard sort.
+//! Short pieces are sorted by the standard library, because few sorts on one thread are faster. The standard
+//! library also sorts a piece after too many bad pivots. So even with bad pivots, the time of the whole sort
+//! grows like the time of the standard sort.
 //!
-//! Quicksort is by Hoare (1961). The partition is Lomuto's, without a branch that depends on the elements: a
-//! mispredicted branch takes longer than an unnecessary exchange.
+//! Quicksort is by Hoare (1961). The partition method is Lomuto's, without a branch that depends on the
+//! elements: a mispredicted branch takes longer than an unnecessary exchange.
 
 use super::join::join;
 use super::par::threads;
@@ -42,7 +42,7 @@ const SAMPLE: usize = 255;
 /// ```
 ///
 /// # Panics
-/// Panics if a comparison panics, or if the sort notices that `Ord` gives no order (for example `a < b` and
+/// Panics if a comparison panics, or if the sort notices that `Ord` defines no order (for example `a < b` and
 /// `b < a`). After a panic, the order of the elements is not specified, but no element is lost.
 ///
 /// # Blocking
@@ -66,7 +66,7 @@ fn sort<T: Ord + Send + Sync>(slice: &mut [T], leaf: usize, depth: u32) {
     let less = partition(rest, &|element| *element < *pivot);
     let is_lopsided = less < rest.len() / 8;
     if is_lopsided {
-        // Many elements may equal the pivot. Once such elements are next to the pivot, they need not be
+        // Many elements may equal the pivot. When these elements are next to the pivot, they need not be
         // sorted further.
         let equal = partition(&mut rest[less..], &|element| *element <= *pivot);
         let (below, above) = (less, less + equal);
@@ -87,8 +87,8 @@ fn median_of_sample<T: Ord>(slice: &[T]) -> usize {
     *places.select_nth_unstable_by(SAMPLE / 2, |&a, &b| slice[a].cmp(&slice[b])).1
 }
 
-/// Moves the elements for which `is_first` is true to the front. Returns the number of elements that are now
-/// in front.
+/// Moves to the front the elements for which `is_first` returns true. Returns the number of elements that are
+/// now in front.
 fn partition<T: Send>(slice: &mut [T], is_first: &(impl Fn(&T) -> bool + Sync)) -> usize {
     if slice.len() <= PARTITION {
         return partition_here(slice, is_first);

@@ -22,7 +22,7 @@ impl Stack {
     }
 
     /// Returns whether half of the stack is free. Also returns true if the measured distance is longer than
-    /// the stack, which means that a sanitizer keeps variables in other memory.
+    /// the stack: in this case a sanitizer keeps variables in other memory.
     pub(super) fn has_room(&self) -> bool {
         let used = place().abs_diff(self.bottom);
         used < self.size / 2 || used > self.size

@@ -11,14 +11,14 @@
 //! | a piece of an awaited job | the queue of the thief of that job | on top of the wait |
 //!
 //! A worker runs other jobs, too, but only on top of a wait for [quiet](super::quiescence). The task that
-//! waits may hold a lock, and an unrelated job could want that lock. The pieces of the awaited job must not
-//! want that lock anyway, because another thread may run them while the task waits.
+//! waits may hold a lock, and an unrelated job could want that lock. In any case, the pieces of the awaited
+//! job must not use that lock, because another thread may run them while the task waits.
 //!
 //! # Guests
 //!
-//! If a thread begins a computation and the pool has a free place, the thread itself is a worker until the
-//! computation has ended. If the thread were no worker, it would wake a worker, and that worker would later
-//! wake the thread. Many computations take less time than two wake-ups.
+//! If a thread begins a computation and the pool has a free place, the thread itself works as a worker until
+//! the computation has ended. If the thread were not a worker, it would wake a worker, and that worker would
+//! later wake the thread. Many computations take less time than two wake-ups.
 //!
 //! # Invariants
 //!
@@ -27,9 +27,9 @@
 //! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces. But while half of
 //!    its stack is free, the thread still runs a task for which it waits: perhaps no other thread can run
 //!    that task. When less than half of the stack is free, the thread leaves the task to other threads. If
-//!    the thread ran such a task, the stack could overflow, because tasks can form a long chain, in which
-//!    each task waits for the previous task. If all other threads wait, too, the wait ends as starved.
-//! 3. A job has the context (the token, and whether it is masked) of the place where it was published.
+//!    the thread ran this task, the stack could overflow, because tasks can form a long chain, in which each
+//!    task waits for the previous task. If all other threads wait, too, the wait ends as starved.
+//! 3. A job has the context (the token, and whether it is masked) of the code that published the job.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -171,7 +171,7 @@ impl WorkerThread {
 
     // ANCHOR: steal
     /// Steals the oldest job of another worker. The search begins at a random worker, so that not all thieves
-    /// come to the same worker.
+    /// search the same worker first.
     fn steal(&self) -> Option<QueueEntry> {
         let queues = &self.registry.queues;
         let first = self.next_random() % queues.len();
@@ -238,7 +238,7 @@ impl WorkerThread {
         self.depth.get() < DEPTH
     }
 
-    /// Takes the second half of a join back and runs it, or waits until the thief has run it. If the join
+    /// Takes back the second half of a join and runs it, or waits until the thief has run it. If the join
     /// unwinds, a half that was taken back is dropped.
     pub(super) fn settle(&self, job_id: JobId, unwinding: bool) {
         match self.queue.take_back(job_id) {
@@ -275,7 +275,7 @@ impl WorkerThread {
         let _ = masked(|| wait_for(Deadline::NEVER, (look, what)));
     }
 
-    /// Runs a job that the thread waits for, or a piece of such a job. Returns false if there is no such job.
+    /// Runs a job that the thread waits for, or a piece of that job. Returns false if there is no such job.
     fn help(&self, what: &Awaited, waker: &Waker) -> bool {
         match what {
             Awaited::Task(cell, _) => self.help_with(&**cell, waker),
@@ -292,7 +292,7 @@ impl WorkerThread {
         found.map(|taken| self.run_on_top(taken)).is_some()
     }
 
-    /// Runs a task that the thread waits for, or a piece of such a task.
+    /// Runs a task that the thread waits for, or a piece of that task.
     fn help_with(&self, cell: &dyn HandleCell, waker: &Waker) -> bool {
         let queue = cell.queue().filter(|queue| queue.of_all_lanes() == self.registry.registration.id());
         let queue = queue.filter(|_| self.stack.has_room());

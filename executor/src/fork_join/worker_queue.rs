@@ -4,11 +4,11 @@
 //! # The queue
 //!
 //! The owner of a queue puts second halves and forked tasks at the back, and takes them from the back. So the
-//! owner works depth first, on data that is still in its cache. Thieves take from the front, where the oldest
-//! and therefore largest pieces are. One lock protects the whole queue. The owner seldom needs the lock: when
-//! the queue offers *enough* pieces, it shuts its owner's [demand flag](super::demand). While the flag is
-//! shut, the owner's joins do not touch the queue at all. How many pieces are enough depends on the
-//! *granularity* of the job, the time that its pieces take:
+//! owner works depth first, on data that is still in its cache. Thieves take pieces from the front, where the
+//! oldest and therefore largest pieces are. One lock protects the whole queue. The owner seldom needs the
+//! lock: when the queue offers *enough* pieces, the queue shuts its owner's [demand flag](super::demand).
+//! While the flag is shut, the owner's joins do not touch the queue at all. How many pieces are enough
+//! depends on the *granularity* of the job, the time that its pieces take:
 //!
 //! | granularity | enough pieces | while |
 //! |---|---|---|
@@ -20,22 +20,22 @@
 //! # Who follows whom
 //!
 //! A worker whose second half was stolen waits for the thief. Meanwhile the worker *follows* the thief: it
-//! takes pieces *of that half* back from the thief, and runs them. The worker runs no unrelated job, which
-//! could want a lock that the waiting job holds. For its followers, each worker queue records which stolen
-//! jobs its owner runs ([`Running`]), and the first place in the queue that can hold a piece of each such
-//! job. The queue also records for which stolen job the owner itself waits. From this record, a follower
-//! learns the number of the next thief.
+//! takes pieces *of that half* back from the thief, and runs them. The worker runs no unrelated job, because
+//! that job could want a lock that the waiting job holds. For its followers, each worker queue records which
+//! stolen jobs its owner runs ([`Running`]). For each of these jobs, the queue also records the first place
+//! that can hold a piece of the job. In addition, the queue records for which stolen job the owner itself
+//! waits. From this record, a follower learns the number of the next thief.
 //!
 //! # Invariants
 //!
 //! 1. No two jobs get the same id. An id consists of the number of the worker queue and of a *place*, the
-//!    number of jobs that came into that queue before. So the places in a queue rise from front to back, even
-//!    after a job was taken from the middle.
+//!    number of jobs that were put into that queue before. So the places in a queue increase from front to
+//!    back, even after a job was taken from the middle.
 //! 2. A queued job is in exactly one queue. A stolen job is in `taken` of the worker queue from which it was stolen,
 //!    until it has ended.
-//! 3. A follower that finds no piece leaves its waker under the same lock. All followers are woken when a job
-//!    comes into the queue, when [`WorkerQueue::begin`] or [`WorkerQueue::end`] is called, and when the owner
-//!    begins to wait.
+//! 3. A follower that finds no piece leaves its waker before it releases the lock. All followers are woken
+//!    when a job is put into the queue, when [`WorkerQueue::begin`] or [`WorkerQueue::end`] is called, and
+//!    when the owner begins to wait.
 //! 4. No user code runs while the lock is held.
 
 use std::collections::VecDeque;
@@ -53,9 +53,10 @@ use crate::time::RunKey;
 use crate::waiting::pool_dump::{QueuedDump, RunDump};
 use crate::waiting::starvation::TaskRef;
 
-/// While pieces are fine, this number of pieces in a queue is enough.
+/// While pieces are fine-grained, this number of pieces in a queue is enough.
 const ENOUGH: usize = 3;
-/// The owner works alone if it took back its only piece this number of times in a round of fine pieces.
+/// The owner works alone if it took back its only piece this number of times in a round of fine-grained
+/// pieces.
 const SHORT: u32 = ROUND / 8;
 /// The largest number of rounds in which the owner works alone.
 const ALONE: u32 = 256;
@@ -66,12 +67,12 @@ const COARSE: Duration = Duration::from_micros(50);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JobId {
     pub(super) worker: usize,
-    /// The number of jobs that came into that worker queue before this job.
+    /// The number of jobs that were put into that worker queue before this job.
     place: u64,
 }
 
 impl JobId {
-    /// The id of all tasks that were submitted from outside the pool, because such tasks were in no worker
+    /// The id of all tasks that were submitted from outside the pool, because these tasks were in no worker
     /// queue.
     pub(super) const OF_SUBMISSION: Self = Self { worker: usize::MAX, place: 0 };
 }
@@ -87,7 +88,7 @@ pub(super) enum QueuedJob {
 pub(super) struct QueueEntry {
     pub(super) job_id: JobId,
     pub(super) job: QueuedJob,
-    /// The context of the place where the job was published: the current token, and whether it was masked.
+    /// The context of the code that published the job: the current token, and whether it was masked.
     pub(super) context: Context,
 }
 
@@ -117,8 +118,8 @@ impl QueueEntry {
     }
 }
 
-/// The token that was current at the fork, as the observer of the forked task. A cancel of the token of the
-/// fork stops the task, wherever the task runs.
+/// The observer of a forked task: the token that was current at the fork. If this token is cancelled, the
+/// task is stopped, no matter where it runs.
 impl TaskObserver for CancelToken {
     fn root(&self) -> Option<&CancelToken> {
         Some(self)
@@ -138,7 +139,8 @@ struct Running {
     job_id: Option<JobId>,
     /// Entries of the queue with this place or a higher place are pieces of this job.
     from: u64,
-    /// True if this job is not part of the job below it on the stack. That job then waits for no piece of this job.
+    /// True if this job is not part of the job below it on the stack. The job below then does not wait for
+    /// any piece of this job.
     is_foreign: bool,
     granularity_below: Granularity,
 }
@@ -156,9 +158,10 @@ struct Granularity {
     enough: usize,
     pieces: u32,
     since: Option<Instant>,
-    /// The number of times in this round that the owner took back the only piece of its job.
+    /// How often in this round the owner took back the only piece of its job.
     emptied: u32,
-    /// The number of rounds in which the owner works alone, if this round is fine and its joins are short.
+    /// The number of rounds in which the owner works alone, if this round is fine-grained and its joins are
+    /// short.
     alone: u32,
 }
 
@@ -235,7 +238,7 @@ impl WorkerQueue {
         Self { number, demand: demand::take_one(), length: AtomicUsize::new(0), state: Mutex::new(state) }
     }
 
-    /// Returns the length of the queue, which may have changed a moment ago.
+    /// Returns the length of the queue; the length may already have changed.
     pub(super) fn length(&self) -> usize {
         self.length.load(Ordering::Relaxed)
     }
@@ -267,7 +270,7 @@ impl WorkerQueue {
         job_id
     }
 
-    /// Takes one of the owner's jobs back, unless a thief has taken it.
+    /// Takes back one of the owner's jobs, unless a thief has taken it.
     pub(super) fn take_back(&self, job_id: JobId) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let entry = if state.queue.back()?.job_id == job_id {
@@ -308,7 +311,7 @@ impl WorkerQueue {
         entry
     }
 
-    /// Takes the owner's next job: with `oldest_first` the oldest job, otherwise the youngest job.
+    /// Takes the owner's next job: the oldest job if `oldest_first` is true, or else the youngest job.
     pub(super) fn take_own(&self, oldest_first: bool) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let entry = if oldest_first { state.queue.pop_front() } else { state.queue.pop_back() };
@@ -316,8 +319,8 @@ impl WorkerQueue {
         entry
     }
 
-    /// Notes that the owner begins a job from elsewhere. The owner also calls this for a job of its own
-    /// queue, if it runs no other job.
+    /// Notes that the owner begins a job that does not come from its own queue. The owner also calls this
+    /// method for a job of its own queue, if it runs no other job.
     pub(super) fn begin(&self, job_id: Option<JobId>, is_foreign: bool) {
         let mut state = self.state.lock();
         let granularity_below = std::mem::replace(&mut state.granularity, Granularity::COARSE);
@@ -362,7 +365,7 @@ impl WorkerQueue {
         }
     }
 
-    /// Returns the thief's number, for a job that was stolen from this queue and has not ended.
+    /// Returns the number of the thief that has stolen a job from this queue, if the job has not ended.
     pub(super) fn thief_of(&self, job_id: JobId) -> Option<usize> {
         self.state.lock().thief_of(job_id)
     }
@@ -594,7 +597,7 @@ mod tests {
         (0..50_000).any(|_| {
             let job_id = queue.push(task.take().unwrap(), Context::default());
             task = queue.take_back(job_id).map(|entry| entry.job);
-            // In a debug build, a round of so many pushes might not be fine.
+            // In a debug build, a round of so many pushes might not be fine-grained.
             let mut state = queue.state.lock();
             (1..ROUND / SHORT).for_each(|_| state.granularity.count());
             demand::is_shut()

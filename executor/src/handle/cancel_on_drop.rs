@@ -15,10 +15,10 @@ pub struct CancelOnDrop<T: Send + 'static>(Option<TaskHandle<T>>);
 impl<T: Send + 'static> TaskHandle<T> {
     /// Turns this handle into a handle that cancels the task when the handle is dropped.
     ///
-    /// Use it in asynchronous code. Such code gives a future up by dropping it, for example after a time-out,
-    /// in a `select!`, or when a client hangs up. If a plain handle is dropped, the task goes on, which is
-    /// right for threads. If this handle is dropped, the task is stopped: if it waits in a queue, it never
-    /// begins; if it is running, its token is cancelled.
+    /// Use it in asynchronous code. Asynchronous code gives up a future by dropping it, for example after a
+    /// time-out, in a `select!`, or when a client hangs up. If a plain handle is dropped, the task continues,
+    /// and this is right for threads. If this handle is dropped, the task is stopped: if it waits in a queue,
+    /// it never begins; if it is running, its token is cancelled.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, block_on, prelude::*};
@@ -35,8 +35,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// ```
     ///
     /// # Blocking
-    /// The drop does not wait until the task has ended. But like [`cancel`](Self::cancel), it runs users'
-    /// code on the calling thread, and blocks until this code has ended.
+    /// The drop does not wait until the task has ended. But like [`cancel`](Self::cancel), the drop runs
+    /// users' code on the calling thread, and blocks until this code has ended.
     #[doc(alias = "AbortOnDropHandle")]
     pub fn cancel_on_drop(self) -> CancelOnDrop<T> {
         CancelOnDrop(Some(self))
@@ -44,7 +44,7 @@ impl<T: Send + 'static> TaskHandle<T> {
 }
 
 impl<T: Send + 'static> CancelOnDrop<T> {
-    /// Returns the plain handle. If the plain handle is dropped, the task goes on.
+    /// Returns the plain handle. If the plain handle is dropped, the task continues.
     ///
     /// ```
     /// # use executor::FutureTask;

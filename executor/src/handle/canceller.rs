@@ -66,7 +66,7 @@ impl Canceller {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }
 
-    /// Cancels the task, but lets a running body go on, as
+    /// Cancels the task, but lets a running body continue, as
     /// [`TaskHandle::cancel_keep_running`](crate::TaskHandle::cancel_keep_running) does.
     ///
     /// ```

@@ -1,8 +1,8 @@
 //! The state that a task and its handle share, and all changes of this state.
 //!
-//! A submitted task is one allocation, a [`TaskCell`]. The cell contains the state, behind a lock. The state
-//! contains the body until the body begins. Each user of the cell sees it through a trait, which has only the
-//! methods and the types that this user needs:
+//! A submitted task needs only one allocation, a [`TaskCell`]. The cell contains the state, behind a lock.
+//! The state contains the body until the body begins. Each user of the cell sees it through a trait, which
+//! has only the methods and the types that this user needs:
 //!
 //! | user of the cell | its trait | does not know |
 //! |---|---|---|
@@ -43,15 +43,15 @@ struct CellState<T, F> {
     listener: Listener<T>,
     /// True if a cancel has asked the body to stop. If the token is made later, it must be cancelled, too.
     stop_body: bool,
-    /// True if the executor was shut down and has handed the task out. If the task is dropped after this, the
-    /// reason of its cancellation is the shutdown.
+    /// True if the executor was shut down and has handed the task out. If the task is dropped after the
+    /// hand-out, the reason of its cancellation is the shutdown.
     is_left_out: bool,
     /// True if a timer will cancel the task.
     is_limited: bool,
 }
 
 enum CellPhase<T, F> {
-    /// The body has not begun. The thread that leaves this state takes the body out.
+    /// The body has not begun. The thread that changes this state removes the body from the cell.
     Pending(F),
     /// The body is running. The token is made when the body, or a wait in the body, asks for it.
     Running(Option<CancelToken>),
@@ -77,7 +77,7 @@ impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
     }
 }
 
-// A promise has no body; a function type stands for the type of the body.
+// A promise has no body, so a function type is used as the type of the body.
 impl<T: Send + 'static> TaskCell<T, fn() -> Result<T, Cancelled>> {
     /// Makes a cell without a body: [`ResultCell::settle`] will decide the outcome.
     pub(super) fn begun(id: TaskId) -> Self {
@@ -138,8 +138,8 @@ impl<T, F> CellPhase<T, F> {
 }
 
 impl<T, F> CellState<T, F> {
-    /// Panics if the result was already taken. This happens only if a poll has returned the result, and then
-    /// the handle is used again.
+    /// Panics if the result was already taken. This happens only if the handle is used again after a poll has
+    /// returned the result.
     fn assert_not_taken(&self) {
         assert!(
             !matches!(self.phase, CellPhase::Taken(..)),
@@ -245,7 +245,7 @@ where
         let mut state = self.state.lock();
         let result = state.phase.take();
         let listener = match &state.listener {
-            // A callback, a relay or a collector has taken the handle's place.
+            // A callback, a relay or a collector has replaced the handle.
             Listener::ResultCallback(_) | Listener::Broadcast(_) | Listener::Collector(..) => Listener::None,
             _ => state.listen(Listener::Gone),
         };
@@ -361,7 +361,8 @@ where
         let CellPhase::Running(token) = &mut state.phase else { return None };
         let token = token.take().filter(|_| stop_body);
         state.stop_body = stop_body;
-        // The cancel is noted under the lock. So a thread that finds the task finished also finds the note.
+        // The cancel is noted under the lock. So a thread that sees that the task is finished also sees this
+        // note.
         let queue = self.membership.cancel();
         let announcement = state.decide(Err(TaskError::Cancelled(Cancelled::because(reason.clone()))));
         drop(state);
@@ -465,7 +466,7 @@ where
     // ANCHOR_END: run
 
     fn abandon(self: Arc<Self>) {
-        // If the task is still in a queue, then the queue itself is dropping it, under the lock of the pool.
+        // If the task is still in a queue, the queue itself is dropping the task, under the lock of the pool.
         if let Some(owner) = self.membership.leave().and_then(QueueId::owner) {
             owner.tombstone_dropped();
         }

@@ -2,9 +2,9 @@
 //!
 //! Suppose that a caller wants each result of many tasks as soon as it is ready. If the caller joined the
 //! handles one after the other, it would wait for a slow task while other results are ready. With this queue,
-//! each task reports when it has ended. The caller [expects](CompletionQueue::expect) handles, and each of
-//! them comes out of [`next`](CompletionQueue::next) when its task has ended. Every handle arrives, because
-//! every task ends: it returns, panics, is cancelled, or is dropped without having been run.
+//! each task reports when it has ended. The caller [expects](CompletionQueue::expect) handles, and
+//! [`next`](CompletionQueue::next) gives out each of these handles when its task has ended. Every handle
+//! arrives, because every task ends: it returns, panics, is cancelled, or is dropped without having been run.
 //!
 //! ```text
 //!   expect ──▶ expected ──task ends──▶ arrived ──all at once──▶ fetched ──next──▶ the caller
@@ -16,28 +16,28 @@
 //! # How a task reports
 //!
 //! The queue does not store expected handles; it only counts them. Instead of the handle, a [`Collector`]
-//! listens to the task. The thread that ends the task passes the cell of task and handle to the collector,
-//! which makes a handle from the cell. So the queue needs no table of handles, and allocates nothing for a
-//! task.
+//! listens to the task. The thread that ends the task passes the task's cell to the collector, and the
+//! collector makes a handle from the cell. So the queue needs no table of handles, and allocates nothing for
+//! a task.
 //!
 //! Threads that end tasks put the handles into one list, and threads that want handles, the *takers*, take
-//! them out of a second list. If the second list is empty, a taker exchanges the two lists. So takers need
+//! handles out of a second list. If the second list is empty, a taker exchanges the two lists. So takers need
 //! the lock of the first list only once for many handles.
 //!
 //! # Invariants
 //!
 //! 1. An expected handle is counted from a moment before its task can end until the handle is in one of the
 //!    lists. Each handle in a list is finished.
-//! 2. While threads wait, there is one waiter for each handle in a list, which was woken and has not yet
-//!    looked at the list. So if a woken waiter gives up, it must wake another waiter.
+//! 2. While threads wait, there is one waiter for each handle in a list: a waiter that was woken and has not
+//!    yet looked at the list. So if a woken waiter gives up, it must wake another waiter.
 //! 3. When no more handles are expected, every waiter is woken. Each waiter then takes a handle, or learns
-//!    that no more handles come.
+//!    that no more handles will arrive.
 //! 4. No user code runs under a lock, because all wakers in the wait list belong to parkers, and a finished
 //!    handle is moved and not dropped.
 //! 5. The lock of `fetched` is taken before the lock of `arrived`. A waiter joins the wait list while it
 //!    holds both locks, so both lists are empty at that moment.
 //! 6. The tasks keep the lists alive until the tasks have ended. The drop of the queue closes the lists.
-//!    After that, a cell that arrives is given back.
+//!    After that, the list gives back each cell that arrives.
 
 use std::collections::VecDeque;
 use std::task::{Poll, Waker};
@@ -56,8 +56,8 @@ use crate::waiting::wait::{Deadline, Ticket, WaitList, wait_for};
 pub(crate) struct CompletionQueue<T>(Arc<CompletionLists<T>>);
 
 struct CompletionLists<T> {
-    /// The number of handles that have not arrived yet. It is increased without a lock, and decreased and
-    /// read under the lock of `arrived`.
+    /// The number of handles that have not arrived yet. This number is increased without a lock, and
+    /// decreased and read under the lock of `arrived`.
     expected: AtomicUsize,
     arrived: Mutex<CompletedHandles<T>>,
     fetched: Mutex<VecDeque<TaskHandle<T>>>,
@@ -112,8 +112,8 @@ impl<T: Send + 'static> CompletionQueue<T> {
         }))
     }
 
-    /// Begins to expect a handle. Must be called before an executor gets the task; otherwise the handles may
-    /// not come out in the order in which the tasks end.
+    /// Begins to expect a handle. Must be called before an executor gets the task. If the call comes later,
+    /// the order of the handles may differ from the order in which the tasks end.
     pub(crate) fn expect(&self, mut handle: TaskHandle<T>) -> PendingCompletion<T> {
         // Relaxed: every thread that has the task has also seen this increment, and a reader of the count
         // holds the lock under which the count is decreased.
@@ -128,8 +128,8 @@ impl<T: Send + 'static> CompletionQueue<T> {
         expected
     }
 
-    /// Gives back the handle of a task that was refused. Fails if the handle was already given out, or if it
-    /// is about to arrive because the task was cancelled just now.
+    /// Returns the handle of a task that was refused. Fails if the handle was already given out, or if it is
+    /// about to arrive because the task was cancelled just now.
     pub(crate) fn withdraw(
         &self,
         expected: PendingCompletion<T>,
@@ -220,8 +220,8 @@ impl<T> CompletionLists<T> {
             return Poll::Ready(Some(handle));
         }
         let mut arrived = self.arrived.lock();
-        // The thread leaves the wait list even if it will not wait again. Otherwise a later arrival would
-        // wake this thread instead of a thread that waits.
+        // The thread leaves the wait list even if it will not wait again. If it stayed in the list, a later
+        // arrival would wake this thread instead of a thread that waits.
         if let Some(me) = me.take() {
             arrived.waiters.leave(me);
         }

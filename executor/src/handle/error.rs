@@ -1,7 +1,7 @@
 //! The errors of a task without a result, and the errors of a wait through a shared handle.
 //!
-//! The errors of waits through a [`TaskHandle`](super::TaskHandle) give the handle back, and are in that
-//! type's file.
+//! The errors of waits through a [`TaskHandle`](super::TaskHandle) give the handle back, and are defined in
+//! that type's file.
 
 use std::error::Error;
 use std::fmt;

@@ -36,7 +36,7 @@ use crate::task::Task;
 #[doc(alias = "Callable")]
 #[must_use = "the task does nothing until it is run, and dropping it cancels it"]
 pub struct FutureTask<T> {
-    /// The task, which can be run once. If it is dropped before it has run, the handle is cancelled.
+    /// The task, which can be run once. If the task is dropped before it has run, the handle is cancelled.
     pub task: Task,
     /// The handle, which waits for the result or cancels the task.
     pub handle: TaskHandle<T>,
@@ -114,13 +114,13 @@ where
 {
     /// Makes a task that can end early when it is cancelled, and that has its own error type.
     ///
-    /// Use it if some calls in the body fail with `E`, for example with [`io::Error`](std::io::Error), and
-    /// other calls fail with [`struct@Cancelled`], which `?` converts into `E`. If the body returns an `E`
-    /// that contains a `Cancelled`, the outcome is *cancelled*. Any other `E` is part of the result, as for
-    /// every task that can fail.
+    /// Use this function if some calls in the body fail with `E`, for example with
+    /// [`io::Error`](std::io::Error), and other calls fail with [`struct@Cancelled`], which `?` converts into
+    /// `E`. If the body returns an `E` that contains a `Cancelled`, the outcome is *cancelled*. Any other `E`
+    /// is part of the result, as for every task that can fail.
     ///
     /// The closure must name its error type. [`io::Error`](std::io::Error) and `Box<dyn Error + Send + Sync>`
-    /// need nothing else. For your own error type, implement `From<Cancelled>`, and `TryFrom` in the other
+    /// need no other code. For your own error type, implement `From<Cancelled>`, and `TryFrom` in the other
     /// direction.
     ///
     /// ```
@@ -178,11 +178,11 @@ impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> From<F> for FutureTas
     }
 }
 
-/// A value that [`submit`](crate::ExecutorExt::submit) and similar methods take: a closure, or a
+/// A value that [`submit`](crate::ExecutorExt::submit) and similar methods accept: a closure, or a
 /// [`FutureTask`].
 ///
-/// This trait has no methods. It exists so that the compiler's error message says what a task is. Code that
-/// is generic over tasks uses this trait as a bound:
+/// This trait has no methods. The trait exists so that the compiler's error message says what a task is. Code
+/// that is generic over tasks uses this trait as a bound:
 ///
 /// ```
 /// use executor::{DirectExecutor, IntoFutureTask, prelude::*};
@@ -211,7 +211,7 @@ pub trait IntoFutureTask<T>: Into<FutureTask<T>> {}
 impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> IntoFutureTask<T> for F {}
 impl<T> IntoFutureTask<T> for FutureTask<T> {}
 
-// This is implemented by hand, because a derive would require `T: Debug`.
+// `Debug` is implemented by hand, because a derive would require `T: Debug`.
 impl<T> fmt::Debug for FutureTask<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FutureTask").field("task", &self.task).field("handle", &self.handle).finish()

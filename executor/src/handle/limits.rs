@@ -1,13 +1,13 @@
 //! A task's own limits: a time limit, a deadline, or a token that cancels the task.
 //!
 //! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) limits the wait of one caller. If the handle of a
-//! task is joined late, or never, the task needs its own limit. Such a limit is made together with the task,
-//! before any executor has seen the task. So it works in the same way on every executor, and also while the
-//! task waits in a queue. The executors do not watch the limits, because all threads of a pool may be busy
-//! with tasks that take too long. The timer of the process, or the thread that cancels the token, cancels the
-//! task through its cell.
+//! task is joined late, or never, the task needs its own limit. A task's own limit is made together with the
+//! task, before any executor has seen the task. So the limit works in the same way on every executor, and
+//! also while the task waits in a queue. The executors do not watch the limits, because all threads of a pool
+//! may be busy with tasks that take too long. The timer of the process, or the thread that cancels the token,
+//! cancels the task through its cell.
 //!
-//! Each limit belongs to an observer of the task. So the limit is taken back when the task has ended or was
+//! Each limit belongs to an observer of the task. So the limit is removed when the task has ended or was
 //! dropped.
 
 use super::{Canceller, FutureTask};
@@ -19,7 +19,7 @@ use crate::task::Outcome;
 use crate::task::observer::TaskObserver;
 use crate::time::{self, TimerEntry};
 
-/// A time limit. The drop of this observer takes the limit out of the timer.
+/// A time limit. The drop of this observer removes the limit from the timer.
 impl TaskObserver for Mutex<TimerEntry> {}
 
 /// A parent of the task's token, and the registration that cancels the task when this parent is cancelled.
@@ -29,12 +29,12 @@ struct Under {
     registration: Option<Registration>,
 }
 
-/// The token of the running task is a child of `token`. So the task's token is marked in the same cancel as
-/// `token`.
+/// The token of the running task is a child of `token`. So the cancel that marks `token` also marks the
+/// task's token.
 ///
-/// The callback of the registration runs later in that cancel. So a body may see the mark and end before the
-/// callback runs. Therefore the worker also looks at `token` when the body has ended: if the cancel came
-/// before, the task is cancelled.
+/// The callback of the registration runs later in this cancel. So a body may see the mark, and may end before
+/// the callback runs. Therefore the worker also looks at `token` when the body has ended: if `token` was
+/// cancelled before, the task is cancelled.
 impl TaskObserver for Under {
     fn root(&self) -> Option<&CancelToken> {
         Some(&self.token)
@@ -60,10 +60,10 @@ impl Drop for Under {
 impl<T: Send + 'static> FutureTask<T> {
     /// Gives the task a time limit: if the task has not ended after `timeout`, it is cancelled.
     ///
-    /// The time counts from this call, so it includes the time in the queue. When the time is up, a task that
+    /// The time begins at this call, so it includes the time in the queue. When the time is up, a task that
     /// has not begun is cancelled in its queue, so its handle is finished at once. If the task is running,
     /// its token is cancelled. The [reason](crate::CancelReason) says [`CancelKind::Deadline`]. A `timeout`
-    /// beyond the range of the clock, such as [`Duration::MAX`], is no limit. If a task has several limits,
+    /// beyond the range of the clock, such as [`Duration::MAX`], sets no limit. If a task has several limits,
     /// the earliest limit cancels it.
     ///
     /// The limit works on every executor. If you do not need the result, you can drop the handle: the limit
@@ -86,8 +86,9 @@ impl<T: Send + 'static> FutureTask<T> {
         self.with_limit(Instant::now().checked_add(timeout))
     }
 
-    /// Gives the task a deadline: at this time, the task is cancelled as by [`timeout`](Self::timeout). If
-    /// the deadline has passed, the task is cancelled at once and never begins.
+    /// Gives the task a deadline: at this time, the task is cancelled in the same way as by
+    /// [`timeout`](Self::timeout). If the deadline has passed, the task is cancelled at once and never
+    /// begins.
     ///
     /// Use a deadline for several tasks that share one limit.
     ///
@@ -154,8 +155,9 @@ impl<T: Send + 'static> FutureTask<T> {
         self.limited(deadline, cancel)
     }
 
-    /// Makes the timer call `when_time_is_up` at `deadline`, unless the task has ended by then. This function
-    /// must cancel the task, because the detector assumes that each wait for a limited task ends.
+    /// Makes the timer call `when_time_is_up` at `deadline`, unless the task has ended by then.
+    /// `when_time_is_up` must cancel the task, because the detector assumes that each wait for a limited task
+    /// ends.
     pub(crate) fn limited(
         mut self,
         deadline: Instant,

@@ -1,5 +1,5 @@
-//! The listeners of an outcome, the order in which they are told of it, and the methods of the cell that a
-//! task and its handle share.
+//! The listeners of an outcome, the order in which listeners are told of the outcome, and the methods of the
+//! cell that a task and its handle share.
 //!
 //! A handle has room for one [`Listener`]. The thread that decides the outcome turns the listener into a
 //! [`Notification`]. After this thread has released the lock of the state, it wakes the waiters
@@ -29,7 +29,7 @@ pub(super) fn mark_read<T>(result: &TaskResult<T>) {
 }
 
 /// The cell that a task and its handle share, with the type of the result but without the type of the body.
-/// The handle sees the cell through this trait, and so does a listener that replaces the handle.
+/// The handle, or a listener that replaces the handle, sees the cell through this trait.
 pub(super) trait ResultCell<T>: HandleCell {
     /// Takes the result, if there is a result.
     fn take(&self) -> Option<TaskResult<T>>;
@@ -40,12 +40,12 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Takes the result. If there is no result yet, leaves the waker with the task.
     fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>>;
 
-    /// Returns whether the outcome is decided. If it is not, leaves the waker with the task. Never takes the
-    /// result.
+    /// Returns whether the outcome is decided. If the outcome is not decided, leaves the waker with the task.
+    /// Never takes the result.
     fn finished_or_listen(&self, waker: &Waker) -> bool;
 
-    /// Notes that the handle was dropped, and the caller must drop the returned values. Otherwise the result
-    /// would exist as long as there is a canceller.
+    /// Notes that the handle was dropped. The caller must drop the returned values. If the values stayed in
+    /// the cell, the result would exist as long as there is a canceller.
     fn nobody_listens(&self) -> (Option<TaskResult<T>>, Listener<T>);
 
     /// Calls [`nobody_listens`](Self::nobody_listens), and drops the returned values.
@@ -73,7 +73,8 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Returns the token of the running body. If the body has no token yet, makes the token.
     fn token(&self) -> CancelToken;
 
-    /// Decides that `result` is the outcome. If an outcome was decided before, gives `result` back.
+    /// Decides that `result` is the outcome. If an outcome was decided before, returns `result` to the
+    /// caller.
     fn settle(self: Arc<Self>, result: TaskResult<T>) -> Result<(), TaskResult<T>>;
 
     /// Decides that the outcome is *cancelled*, and wakes the waiters in this crate, including a body that
@@ -103,8 +104,8 @@ impl<T, F: Send + 'static> CancelBegun<T, F> {
 
 impl<T: Send + 'static, F: Send + 'static> CancelBegun<T, F> {
     // ANCHOR: end_cancel
-    /// Runs the users' code that the cancel causes: the token's callbacks, the `Drop` of what the body
-    /// captured, the listener, the hooks of the pool.
+    /// Runs the users' code that the cancel causes: the token's callbacks, the `Drop` of the values that the
+    /// body has captured, the listener, and the hooks of the pool.
     pub(crate) fn end(self) {
         let Self { of_the_token, body, of_the_listener, of_the_queue } = self;
         if body.is_some() || !of_the_token.are_none() || !of_the_listener.is_none() {
@@ -176,7 +177,7 @@ pub(super) enum CallbackDue<T> {
 impl<T> Notification<T> {
     /// Wakes the waiters, which are threads and asynchronous tasks. `cell` is the cell with the decided
     /// outcome. The call drops `cell` before it wakes the waiter. If the handle is then the only owner of the
-    /// cell, it takes the result without a lock.
+    /// cell, the handle takes the result without a lock.
     pub(super) fn release_waiters(self, cell: Arc<dyn ResultCell<T>>) -> CallbackDue<T> {
         match self {
             Self::Nobody => CallbackDue::None,

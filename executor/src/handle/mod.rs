@@ -2,9 +2,10 @@
 //! and to cancel the task.
 //!
 //! [`FutureTask::new`] makes a task and its [`TaskHandle`] together, in one allocation. An executor's
-//! `submit` makes task and handle, and keeps the task. The handle is unique, so the result can be moved out
-//! of it. [`TaskHandle::shared`] makes a handle for several readers. [`TaskHandle::canceller`] makes a handle
-//! that can only cancel the task. A [`Promise`] has a handle, too, but no task.
+//! `submit` makes a task and its handle, and the executor keeps the task. The handle is unique, so the result
+//! can be moved out of it. [`TaskHandle::shared`] makes a handle for several readers.
+//! [`TaskHandle::canceller`] makes a handle that can only cancel the task. A [`Promise`] has a handle, too,
+//! but no task.
 //!
 //! ```
 //! use executor::{FutureTask, Outcome};
@@ -42,29 +43,30 @@
 //!
 //! # Invariants
 //!
-//! 1. The outcome is decided once, by the thread that first moves the state to `Finished`. If `cancel` is
-//!    called while the body runs, it decides the outcome at once. The value that the body returns later is
-//!    dropped.
-//! 2. The body is a part of the state `Pending`. The thread that leaves this state takes the body out. If the
-//!    thread calls `run`, it runs the body. If it calls `cancel`, it drops the body after it has woken the
-//!    waiters. So the data that a cancelled task has captured does not stay in a queue.
+//! 1. The outcome is decided once: by the first thread that moves the state to `Finished`. If `cancel` is
+//!    called while the body runs, the call decides the outcome at once. The value that the body returns later
+//!    is dropped.
+//! 2. The body is a part of the state `Pending`. The thread that changes this state removes the body from the
+//!    cell. If the thread calls `run`, it runs the body. If the thread calls `cancel`, it drops the body
+//!    after it has woken the waiters. So the data that a cancelled task has captured does not stay in a
+//!    queue.
 //! 3. Every handle reaches `Finished`: the drop of a task that has not run cancels the task.
 //! 4. A cell has at most one listener: a waker (of a thread or an asynchronous task), a callback, a relay or
-//!    a collector. The relay of a shared handle tells many waiters. A collector is given the whole cell.
+//!    a collector. The relay of a shared handle tells many waiters. A collector gets the whole cell.
 //! 5. No user code runs while the state is locked: no body, no callback, no waker, and no `Drop` of these
 //!    values.
-//! 6. The library's own work comes first, because users' code can take long, or can wait for one of the woken
-//!    threads. First the outcome is decided, and the waiters for the outcome are woken. Then the task's token
-//!    and all its descendants are marked, and the threads that wait under these tokens are woken. Last,
+//! 6. The library does its own work first, because users' code can take long, or can wait for one of the
+//!    woken threads. First the outcome is decided, and the waiters for the outcome are woken. Then the task's
+//!    token and all its descendants are marked, and the threads that wait under these tokens are woken. Last,
 //!    callbacks run and captured values are dropped.
 //!
 //! # A lock, not an atomic state word
 //!
-//! State, body, result and listener change together, so they are behind one lock. The lock is held for a few
-//! instructions and is seldom contended: only the worker and the client of one task take it. A
+//! The state, the body, the result and the listener change together, so one lock protects them. The lock is
+//! held for a few instructions and is seldom contended: only the worker and the client of one task take it. A
 //! compare-exchange on a state word would save a part of this time, but its correctness would need a proof.
 //!
-//! The record of the task's queue is independent of the outcome, and is not behind the lock
+//! The record of the task's queue is independent of the outcome, and this lock does not protect it
 //! (`queue_membership`). The last owner of a cell needs no lock at all. A task that has ended drops its
 //! reference to the cell before it wakes the joiner. So the handle is then the only owner of the cell, and
 //! its `join` or its drop needs no lock.
@@ -79,14 +81,14 @@
 //! | the cell | the worker | decide the outcome, and take the listener |
 //! | the cell | a joiner that comes before the task has ended | leave its waker |
 //!
-//! If a joiner stops spinning and sleeps, it also takes the lock of its parker, and so does the thread that
-//! wakes it. If the client keeps a [`Canceller`], the joiner is not the only owner of the cell, and takes the
-//! lock of the cell once more.
+//! If a joiner stops spinning and sleeps, it also takes the lock of its parker; the thread that wakes the
+//! joiner takes this lock, too. If the client keeps a [`Canceller`], the joiner is not the only owner of the
+//! cell, and takes the lock of the cell once more.
 //!
 //! # What is visible to whom
 //!
-//! What a thread did before it submitted a task is visible to the task. What the task did is visible to the
-//! thread that gets the task's result. The lock around the state guarantees this visibility.
+//! A task sees everything that the submitting thread did before the submission. The thread that gets the
+//! task's result sees everything that the task did. The lock around the state guarantees this visibility.
 
 mod error;
 pub use error::{SharedJoinError, TaskError};

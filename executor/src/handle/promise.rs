@@ -5,8 +5,8 @@
 //! code that will know the result keeps a [`Promise`]. The client that wants the result has an ordinary
 //! [`TaskHandle`], which it can join, await, share and cancel.
 //!
-//! Promise and handle share the same state as a task and its handle, but without a body. The state is
-//! *running* until the promise is [completed](Promise::complete) with a value or [with a
+//! A promise and its handle share the same state as a task and its handle, but this state has no body. The
+//! state is *running* until the promise is [completed](Promise::complete) with a value or [with a
 //! panic](Promise::panic_with), until the promise or the handle is cancelled, or until the promise is
 //! dropped.
 
@@ -35,21 +35,22 @@ use crate::task::TaskState;
 /// # Ok::<(), executor::JoinError<i32>>(())
 /// ```
 ///
-/// The first call decides the outcome. A later call changes nothing, and its error gives the value back. So
+/// The first call decides the outcome. A later call changes nothing, and its error returns the value. So
 /// several threads can look for the same result and share a promise (in an [`Arc`](std::sync::Arc)). If the
 /// promise is dropped before a call has decided the outcome, its handle is cancelled. So no caller waits for
-/// a result that will not come.
+/// a result that will never arrive.
 ///
-/// What a thread did before it completed the promise is visible to the thread that gets the result.
+/// The thread that gets the result sees everything that the completing thread did before it completed the
+/// promise.
 ///
 /// # What is not found
 /// Any thread that has the promise can complete it, and the library does not know which threads have it. So
-/// the library never reports a wait for a promise's handle as [starvation](crate::Starvation). It assumes
-/// that the waiting thread can go on, and also all threads that wait for *this thread*. Suppose that all
-/// threads of a pool wait for a promise, and that only a task in the queue of this pool completes the
-/// promise. Then the library reports nothing, and the threads wait until the task is cancelled or dropped. This
-/// also drops the promise. The library does report a wait for the handle of a task. So if possible, let a task return
-/// its value instead of using a promise.
+/// the library never reports a wait for a promise's handle as [starvation](crate::Starvation). The library
+/// assumes that the waiting thread can continue, and that all threads that wait for *this thread* can
+/// continue, too. Suppose that all threads of a pool wait for a promise, and that only a task in the queue of
+/// this pool completes the promise. Then the library reports nothing, and the threads wait until the task is
+/// cancelled or dropped. This also drops the promise. The library does report a wait for the handle of a
+/// task. So if possible, let a task return its value instead of using a promise.
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]
 pub struct Promise<T> {
@@ -72,8 +73,8 @@ impl<T: Send + 'static> Promise<T> {
 
     /// Completes the handle with a value.
     ///
-    /// Wakes the waiters. If [`TaskHandle::on_done`] has registered a callback, it runs on the calling
-    /// thread.
+    /// Wakes the waiters. If [`TaskHandle::on_done`] has registered a callback, the callback runs on the
+    /// calling thread.
     ///
     /// ```
     /// let (promise, answer) = executor::Promise::new();
@@ -84,7 +85,7 @@ impl<T: Send + 'static> Promise<T> {
     /// ```
     ///
     /// # Errors
-    /// The error gives the value back if the outcome was decided before.
+    /// If the outcome was decided before, the error returns the value.
     ///
     /// # Blocking
     /// Blocks until the handle's callbacks have ended.
@@ -118,7 +119,7 @@ impl<T: Send + 'static> Promise<T> {
     /// ```
     ///
     /// # Errors
-    /// The error gives the payload back if the outcome was decided before.
+    /// If the outcome was decided before, the error returns the payload.
     ///
     /// # Blocking
     /// Blocks as [`complete`](Self::complete) does.
@@ -171,8 +172,8 @@ impl<T: Send + 'static> Promise<T> {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }
 
-    /// Returns the token for the work that will complete the promise. If the handle is cancelled, this token
-    /// is cancelled, too, but not by [`cancel_keep_running`](TaskHandle::cancel_keep_running).
+    /// Returns the token for the work that will complete the promise. A cancel of the handle also cancels
+    /// this token, but [`cancel_keep_running`](TaskHandle::cancel_keep_running) does not cancel the token.
     ///
     /// The code that computes the result checks the token, [attaches](CancelToken::attach) it, or registers a
     /// callback with it:

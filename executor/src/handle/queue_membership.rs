@@ -1,11 +1,11 @@
 //! A record of a task's queue, so that the owner of the queue can count the cancelled tasks in the queue.
 //!
-//! The owner of a queue counts the cancelled tasks in the queue, and subtracts a task when it leaves the
-//! queue. A cancelled task must not be counted twice. If the task is in the queue when it is cancelled, the
-//! thread that cancels it also counts it. If the task was cancelled before it came into the queue, the thread
-//! that puts it into the queue counts it. If the task left the queue before the cancel, no thread counts it.
-//! Each of the three steps (put in, cancel, take out) changes one atomic word at once, and sees the steps
-//! before it. So no lock is needed.
+//! The owner of a queue counts the cancelled tasks in the queue, and subtracts a task from this count when
+//! the task leaves the queue. A cancelled task must not be counted twice. If the task is in the queue when it
+//! is cancelled, the thread that cancels it also counts it. If the task was cancelled before it was put into
+//! the queue, the thread that puts it into the queue counts it. If the task left the queue before the cancel,
+//! no thread counts it. Each of the three steps (put in, cancel, take out) changes one atomic word in one
+//! operation, and sees the earlier steps. So no lock is needed.
 //!
 //! | step | the thread | if it finds the task | then |
 //! |---|---|---|---|
@@ -13,9 +13,9 @@
 //! | [`cancel`](QueueMembership::cancel) | cancels the task | in a queue | the owner is told, and counts the task |
 //! | [`leave`](QueueMembership::leave) | takes the task out | in a queue, cancelled | the owner subtracts the task |
 //!
-//! The word contains the number of a [`QueueId`], not a reference to the queue's owner. With a reference,
-//! each task would increase and decrease the owner's reference count, and submitters and workers would
-//! contend for this count.
+//! The word contains the number of a [`QueueId`], not a reference to the queue's owner. If the word contained
+//! a reference, each task would increase and decrease the owner's reference count, and submitters and workers
+//! would contend for this count.
 
 use crate::ids::QueueId;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -26,14 +26,14 @@ pub(super) struct QueueMembership(AtomicU64);
 
 const CANCELLED: u64 = 1;
 
-// All steps use AcqRel. So a thread that takes a later step also sees what the thread of an earlier step did
+// All steps use AcqRel. So a thread that makes a later step also sees what the thread of an earlier step did
 // before that step.
 impl QueueMembership {
     pub(super) fn elsewhere() -> Self {
         Self(AtomicU64::new(0))
     }
 
-    /// Notes that the task comes into a queue. Returns false if the task was cancelled before.
+    /// Notes that the task is put into a queue. Returns false if the task was cancelled before.
     pub(super) fn enter(&self, queue: QueueId) -> bool {
         self.0.fetch_or(queue.number() << 1, Ordering::AcqRel) & CANCELLED == 0
     }

@@ -1,18 +1,19 @@
 //! Shared handles: several readers can get the result of one task.
 //!
-//! A [`TaskHandle`] has room for one listener, and its result can be taken once. A shared handle puts a relay
-//! in the place of this listener. When the task has ended, the relay stores the result in an [`Arc`], where
-//! every [`SharedHandle`] finds it. Then the relay wakes the waiters and calls the callbacks.
+//! A [`TaskHandle`] has room for one listener, and its result can be taken once. A shared handle uses a relay
+//! as this listener. When the task has ended, the relay stores the result in an [`Arc`], where every
+//! [`SharedHandle`] finds it. Then the relay wakes the waiters and calls the callbacks.
 //!
 //! # Invariants
 //!
-//! 1. If there is no result yet, every handle that waits is in the list of waiters, because result and
-//!    waiters are behind one lock.
-//! 2. First the waiters (threads and asynchronous tasks) are woken in the order in which they came. Then the
-//!    callbacks are called in the order in which they came. So no waiter waits until a callback has ended.
-//! 3. Each waiter has at most one waker in the list. A wait has one numbered place for its waker, and so does
-//!    a handle that is polled. The waiter's next waker replaces the previous waker at this place. The place
-//!    becomes free when the wait ends or the handle is dropped.
+//! 1. If there is no result yet, every handle that waits is in the list of waiters, because one lock protects
+//!    result and waiters.
+//! 2. First the waiters (threads and asynchronous tasks) are woken, in the order in which they began to wait.
+//!    Then the callbacks are called, in the order in which they were registered. So no waiter must wait until
+//!    a callback has ended.
+//! 3. Each waiter has at most one waker in the list. Each wait has one numbered place for its waker, and each
+//!    handle that is polled has one place, too. The waiter's next waker replaces the previous waker at this
+//!    place. The place becomes free when the wait ends or the handle is dropped.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -91,15 +92,15 @@ pub struct SharedHandle<T> {
 
 struct SharedCell<T> {
     state: Mutex<SharedState<T>>,
-    /// The function that drops the result, which can be the last owner of another cell. The function is a
-    /// field, because the `Drop` of this type cannot require that `T` is `Send`.
+    /// The function that drops the result; the result can be the last owner of another cell. The function is
+    /// a field, because the `Drop` of this type cannot require that `T` is `Send`.
     drop_result: fn(TaskResult<Arc<T>>),
 }
 
 struct SharedState<T> {
     result: Option<TaskResult<Arc<T>>>,
-    /// The wakers of the waiters. The keys are the places; they grow, so the waiters are in the order in
-    /// which they came.
+    /// The wakers of the waiters. The keys are the places. Each new place has a higher number, so the waiters
+    /// are in the order in which they were added.
     wakers: BTreeMap<u64, Waker>,
     callbacks: Vec<ResultCallback<Arc<T>>>, // in the order in which they came
     /// The number of places that were given out.
@@ -127,7 +128,7 @@ impl<T: Send + Sync + 'static> Broadcast<T> for SharedCell<T> {
     fn call_back(&self) {
         let callbacks = std::mem::take(&mut self.state.lock().callbacks);
         for callback in callbacks {
-            // A callback that panics must not keep the other callbacks from being called.
+            // A callback that panics must not prevent the calls of the other callbacks.
             discard(contain(|| callback(self.result().expect("it was published before"))));
         }
     }
@@ -202,7 +203,8 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`TaskHandle::join`]. They give no handle back, because the caller keeps its handle.
+    /// The errors of [`TaskHandle::join`]. The errors give no handle back, because the caller keeps its
+    /// handle.
     ///
     /// # Blocking
     /// Blocks as [`TaskHandle::join`] does.
@@ -226,7 +228,8 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// ```
     ///
     /// # Errors
-    /// [`SharedJoinError::TimedOut`] if the task is not finished in time, otherwise as [`join`](Self::join).
+    /// [`SharedJoinError::TimedOut`] if the task is not finished in time; the other errors are those of
+    /// [`join`](Self::join).
     ///
     /// # Blocking
     /// Blocks as [`TaskHandle::join_timeout`] does.
@@ -252,7 +255,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         }
     }
 
-    /// Returns the result if the task is finished, otherwise `None`. Never blocks.
+    /// Returns the result, or `None` if the task is not finished. Never blocks.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -337,7 +340,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.canceller.cancel_because(reason)
     }
 
-    /// Cancels the task, but lets a running body go on, as [`TaskHandle::cancel_keep_running`] does.
+    /// Cancels the task, but lets a running body continue, as [`TaskHandle::cancel_keep_running`] does.
     ///
     /// ```
     /// let (promise, answer) = executor::Promise::<u32>::new();
@@ -349,7 +352,8 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.canceller.cancel_keep_running()
     }
 
-    /// Returns whether the outcome is decided. If so, [`join`](Self::join) does not block.
+    /// Returns whether the outcome is decided. If the outcome is decided, [`join`](Self::join) does not
+    /// block.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);

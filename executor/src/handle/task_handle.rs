@@ -21,7 +21,8 @@ use crate::waiting::error::{WaitError, into_io_error};
 use crate::waiting::starvation::Starvation;
 use crate::waiting::wait::{Deadline, Look, wait_for};
 
-/// The handle of a submitted task, which can wait for the task, take its result, or cancel the task.
+/// The handle of a submitted task: a client uses the handle to wait for the task, to take the task's result,
+/// or to cancel the task.
 ///
 /// ```
 /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -38,18 +39,18 @@ use crate::waiting::wait::{Deadline, Look, wait_for};
 /// ```
 ///
 /// A thread can wait for a handle ([`join`](Self::join)), and an asynchronous task can await it: a handle is
-/// a [`Future`]. If the handle is dropped, the task goes on. When the task has ended, its result is dropped,
-/// or its panic goes to the [panic handler](crate::panics).
+/// a [`Future`]. If the handle is dropped, the task continues. When the task has ended, its result is
+/// dropped, or its panic goes to the [panic handler](crate::panics).
 ///
 /// A result is moved several times: from the task's stack into the handle, and out of the handle. So return a
 /// large result in a [`Box`] (or a `Vec`). If a task returns an array of hundreds of kilobytes by value, the
-/// worker's stack overflows, which ends the process.
+/// worker's stack overflows, and this overflow ends the process.
 #[doc(alias = "Future")]
 #[doc(alias = "CompletionStage")]
 #[must_use = "dropping the handle loses the result; bind it to `_handle` if that is meant"]
 pub struct TaskHandle<T> {
     pub(super) cell: Arc<dyn ResultCell<T>>,
-    /// The task's name. It is in the handle and not in the cell, because few tasks have a name.
+    /// The task's name. The name is stored in the handle and not in the cell, because few tasks have a name.
     pub(super) name: Option<Name>,
     /// True if the cell need not be told when this handle is dropped, because the result was taken or another
     /// listener has replaced the handle.
@@ -109,8 +110,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Blocking
     /// Blocks until the task ends. If a task waits for another task of its own pool, and the pool has no
     /// thread left for this other task, the wait fails with [`JoinError::Starved`]. A pool can be
-    /// [built](crate::ThreadPoolBuilder::on_starvation) so that it helps in this case: the waiting thread
-    /// runs the other task, or the pool starts another thread for it.
+    /// [built](crate::ThreadPoolBuilder::on_starvation) to help in this case: the waiting thread runs the
+    /// other task, or the pool starts another thread for the other task.
     ///
     /// # Panics
     /// Panics if the handle was polled as a [`Future`] and has already given its result.
@@ -135,12 +136,12 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// ```
     ///
     /// # Errors
-    /// [`JoinError::TimedOut`] if the task is not finished in time, otherwise as [`join`](Self::join). If
-    /// there is already a result, it is returned even if `timeout` is zero.
+    /// [`JoinError::TimedOut`] if the task is not finished in time; the other errors are those of
+    /// [`join`](Self::join). If there is already a result, it is returned even if `timeout` is zero.
     ///
     /// # Blocking
-    /// Blocks until the task ends, for `timeout` at most. If a timeout ends beyond the clock's range, such as
-    /// [`Duration::MAX`], there is no time limit, as in every timed call of this crate.
+    /// Blocks until the task ends, for `timeout` at most. If a timeout ends beyond the clock's range, like
+    /// [`Duration::MAX`], there is no time limit. This rule holds for every timed call of this crate.
     ///
     /// # Panics
     /// Panics as [`join`](Self::join) does.
@@ -186,8 +187,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// [`Interrupted`](JoinError::Interrupted), the task is cancelled.
     ///
     /// # Blocking
-    /// Blocks as [`join_timeout`](Self::join_timeout) does. If this call cancels the task, it also blocks as
-    /// [`cancel`](Self::cancel) does.
+    /// Blocks as [`join_timeout`](Self::join_timeout) does. If this call cancels the task, the call also
+    /// blocks as [`cancel`](Self::cancel) does.
     ///
     /// # Panics
     /// Panics as [`join`](Self::join) does.
@@ -238,15 +239,15 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// Cancels the task. Returns true if this call has decided the outcome.
     ///
     /// If the task has not begun, it will never run. If the task is running, its outcome is *cancelled* from
-    /// now on, and its [`CancelToken`](crate::CancelToken) is cancelled. The body goes on until it looks at
-    /// the token, and the value that it returns is dropped. If the task is already finished or cancelled, the
-    /// call does nothing and returns false.
+    /// now on, and its [`CancelToken`](crate::CancelToken) is cancelled. The body continues to run until it
+    /// looks at the token; a value that the body returns is dropped. If the task is already finished or
+    /// cancelled, the call does nothing and returns false.
     ///
     /// First the call wakes the waiters for the outcome, and also the body if it waits in this crate. So a
-    /// woken thread can go on before users' code has run. Then, before it returns, the call runs users' code
-    /// on the calling thread. First come the callbacks that are [registered](crate::CancelToken::on_cancel)
-    /// with the token. If the task has not begun, its captured values are dropped next. Last comes the
-    /// callback of [`on_done`](Self::on_done).
+    /// woken thread can continue before users' code has run. Then, before it returns, the call runs users'
+    /// code on the calling thread. First, the call runs the callbacks that are
+    /// [registered](crate::CancelToken::on_cancel) with the token. Next, if the task has not begun, its
+    /// captured values are dropped. Last, the call runs the callback of [`on_done`](Self::on_done).
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -267,8 +268,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 
     /// Cancels the task as [`cancel`](Self::cancel) does, and gives a reason. The outcome of the task
-    /// contains the reason, and so does the error of the task's cancellation points. Only the reason of the
-    /// first request counts.
+    /// contains the reason, and the error of the task's cancellation points contains it, too. Only the reason
+    /// of the first request counts.
     ///
     /// ```
     /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -309,7 +310,8 @@ impl<T: Send + 'static> TaskHandle<T> {
         Arc::clone(&self.cell).cancel(false, CancelReason::of(CancelKind::Requested))
     }
 
-    /// Returns whether the outcome is decided. If so, [`join`](Self::join) does not block.
+    /// Returns whether the outcome is decided. If the outcome is decided, [`join`](Self::join) does not
+    /// block.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -395,7 +397,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// The callback belongs to no task, even if it runs on the thread of a task: see
     /// [`CancelToken::current`](crate::CancelToken::current). The callback can complete a
-    /// [`Promise`](crate::Promise) or cancel a task, which can cause the next callback, and so on. Such
+    /// [`Promise`](crate::Promise) or cancel a task; this can cause the next callback, and so on. These
     /// callbacks nest to a depth of 32. At a greater depth, a callback is deferred: it runs on the same
     /// thread when the callback that caused it returns or blocks in this crate. So a chain of callbacks can
     /// have any length. If 32 nested deferred callbacks block, the next callback runs on a new thread. So a
@@ -525,9 +527,9 @@ pub enum JoinError<T> {
     Panicked(Panic),
     /// The task was cancelled. The value tells [why](Cancelled::reason).
     Cancelled(Cancelled),
-    /// The *waiting* task was cancelled. The awaited task goes on; the error holds its handle.
+    /// The *waiting* task was cancelled. The awaited task continues; the error holds its handle.
     Interrupted(TaskHandle<T>),
-    /// The time limit has passed. The awaited task goes on; the error holds its handle. Only waits with a
+    /// The time limit has passed. The awaited task continues; the error holds its handle. Only waits with a
     /// time limit return this error.
     TimedOut(TaskHandle<T>),
     /// Every thread that could run the task is itself waiting. The error holds the task's handle, and a

@@ -1,17 +1,18 @@
 //! Lends the underlying executor to a drain task, so that the drain task can submit its successor.
 //!
 //! A serial or striped executor owns its underlying executor, and can be dropped while a drain task runs on a
-//! thread of the underlying executor. If the drain task were then the last owner of a pool, it would drop the
-//! pool on one of the pool's own threads, and no thread would wait for the pool's tasks. So a drain task only
-//! *borrows* the underlying executor, for one call. The drop of the serial or striped executor first waits
-//! until all borrows have ended. From then on, drain tasks get no successors, and run until their strands are
-//! empty.
+//! thread of the underlying executor. If the drain task were then the last owner of a pool, the drain task
+//! would drop the pool on one of the pool's own threads, and no thread would wait for the pool's tasks. So a
+//! drain task only *borrows* the underlying executor, for one call. The drop of the serial or striped
+//! executor first waits until all borrows have ended. From then on, drain tasks get no successors, and run
+//! until their strands are empty.
 //!
 //! A borrow can last long: if the underlying executor makes submitters wait for room, the drain task waits,
 //! too. Perhaps only the thread that drops the serial or striped executor could make room, but that thread
 //! waits until the borrow ends. So the drain task attaches a token while it calls the underlying executor,
-//! and the drop cancels that token. If the drain task waits in the call, it then goes on at once, as if its
-//! successor had been refused. So the drop waits only until the calls have returned.
+//! and the drop cancels that token. If the drain task waits in the call, this cancel makes the drain task
+//! continue at once, as if its successor had been refused. So the drop waits only until the calls have
+//! returned.
 
 use std::ops::Deref;
 use std::task::Waker;
@@ -48,7 +49,7 @@ impl<E> Lender<E> {
 }
 
 impl<E: Executor + 'static> Lender<E> {
-    /// Makes the [`Turns`] for drain tasks that hand over after `length` tasks.
+    /// Makes the [`Turns`] for drain tasks that hand over to a successor after `length` tasks.
     pub(crate) fn turns(&self, length: usize) -> Turns {
         let executor: Arc<dyn Executor> = Arc::clone(&self.executor) as _;
         Turns {
@@ -102,7 +103,7 @@ impl Source for Mutex<Borrows> {
         WaitsFor::Borrowers
     }
 
-    /// Always returns false: the executor must not be dropped while a drain task has it.
+    /// Always returns false: the executor must not be dropped while a drain task borrows it.
     fn can_be_given_up(&self) -> bool {
         false
     }

@@ -16,37 +16,37 @@
 //!
 //! The strand gives the underlying executor one task, its *drain task*, which runs the tasks of the strand
 //! one after the other until none is left. So only the submission of the first task can be refused. In the
-//! classic listing, each task submits the next task. If one of these submissions is refused, the remaining
-//! tasks are never run.
+//! usual implementation, each task submits the next task. If one of these submissions is refused, the
+//! remaining tasks are never run.
 //!
 //! At the end of its turn, a drain task submits a successor to the underlying executor, and returns. The
 //! successor waits behind the tasks of other submitters. If the successor is refused, the drain task itself
-//! goes on, because the tasks in the strand were accepted. An executor can run the successor before the
-//! submission returns, as [`CallerRuns`](crate::CallerRuns) does. Such a successor returns at once, and the
-//! drain task goes on. So the stack does not grow with the number of tasks.
+//! continues, because the tasks in the strand were accepted. An executor can run the successor before the
+//! submission returns, as [`CallerRuns`](crate::CallerRuns) does. This successor returns at once, and the
+//! drain task continues. So the stack does not grow with the number of tasks.
 //!
-//! The drain task is not a closure that has captured the strand. Instead, drain task and strand share their
-//! state, just as a task and its handle do. So the strand knows in which queue the drain task is, and a drain
+//! The drain task is not a closure that has captured the strand. Instead, the drain task and the strand share
+//! their state, like a task and its handle. So the strand knows in which queue the drain task is, and a drain
 //! task needs no memory allocation.
 //!
 //! # How a drain task rises
 //!
-//! While a drain task waits, its priority is the highest priority of the tasks that have come into the strand
-//! since the drain task was submitted. When a more urgent task comes, the drain task is already in the queue
-//! of the underlying executor. It would be wrong to take the drain task out and submit it again: the executor
-//! could refuse it, or `shutdown_now` could miss it. So the submitter asks the queue to
-//! [raise](crate::waiting::queue_owner::QueueOwner::raise) the drain task, and the queue changes the priority
-//! under its own lock, in one step.
+//! While a drain task waits, its priority is the highest priority of the tasks that have joined the strand
+//! since the drain task was submitted. When a more urgent task joins the strand, the drain task is already in
+//! the queue of the underlying executor. It would be wrong to remove the drain task from the queue and submit
+//! it again: the executor could refuse it, or `shutdown_now` could miss it. So the submitter asks the queue
+//! to [raise](crate::waiting::queue_owner::QueueOwner::raise) the drain task, and the queue changes the
+//! priority under its own lock, in one step.
 //!
-//! The submitter does not pass the priority. Instead, the queue asks the strand for the priority, under the
-//! lock of the queue. So two submitters can raise the drain task at the same time: the later request finds
-//! the higher of the two priorities. If the drain task already has a successor, the queue gets the priority
-//! of the successor.
+//! The submitter does not pass the priority to the queue. Instead, the queue asks the strand for the
+//! priority, under the lock of the queue. So two submitters can raise the drain task at the same time: the
+//! later request finds the higher of the two priorities. If the drain task already has a successor, the queue
+//! gets the priority of the successor.
 //!
-//! The priority can also rise while the drain task is being put into a queue. First the queue notes its id in
-//! the drain task. Then the queue reads the priority, under the lock of the strand. Under the same lock, a
-//! submitter sets the priority and reads the id of the queue. So the queue finds the new priority, or the
-//! submitter finds the queue.
+//! The priority can also rise while the drain task is being put into a queue. First the queue writes its own
+//! id into the drain task. Then the queue reads the priority, under the lock of the strand. Under the same
+//! lock, a submitter sets the priority and reads the id of the queue. So either the queue finds the new
+//! priority, or the submitter finds the queue.
 //!
 //! The priority of a drain task never falls. A successor begins with the highest priority of the tasks that
 //! are then in the strand.
@@ -94,8 +94,8 @@ pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
 
     fn tombstones(&self) -> &Tombstones;
 
-    /// Returns the length of a turn, and the executor that runs the successors. Returns `None` if a drain
-    /// task runs until the strand is empty.
+    /// Returns the length of a turn, and the executor that runs the successors. Returns `None` if the strand
+    /// has no turns: then a drain task runs until the strand is empty.
     fn turns(&self) -> Option<&Turns>;
 
     /// Returns the token that is a parent of the token of each task in the strand. The second parent is the
@@ -110,7 +110,7 @@ pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
 
 pub(crate) struct Strand<K> {
     state: Mutex<StrandState>,
-    /// The id of all drain tasks of this strand. At any time, at most one of them is in a queue.
+    /// The id of all drain tasks of this strand. At any time, at most one of these drain tasks is in a queue.
     drain: TaskId,
     /// The number of the drain task's queue, or 0 if the drain task is in no queue.
     queue: AtomicU64,
@@ -156,9 +156,9 @@ impl<K: StrandOwner> Strand<K> {
         Ok(Joined { offer, raise_in: self.raise_in(rises), drain: self.place(&state) })
     }
 
-    /// Returns the queue of the drain task if `rises` is true and the queue must give the drain task a better
-    /// place. Must be called under the lock. If the drain task comes into a queue later, that queue reads the priority
-    /// itself.
+    /// Returns the queue of the drain task if `rises` is true and the queue must move the drain task forward.
+    /// Must be called under the lock. If the drain task is put into a queue later, that queue reads the
+    /// priority itself.
     fn raise_in(&self, rises: bool) -> Option<QueueId> {
         if rises { self.queue() } else { None }
     }
@@ -196,8 +196,8 @@ impl<K: StrandOwner> Strand<K> {
         self.state.lock().submitters.leave(ticket);
     }
 
-    /// Submits the drain task to the underlying executor. If it is refused, the submission of the task
-    /// `first` fails.
+    /// Submits the drain task to the underlying executor. If the drain task is refused, the submission of the
+    /// task `first` fails.
     fn offer(
         self: &Arc<Self>,
         executor: &(impl Executor + ?Sized),
@@ -284,7 +284,7 @@ impl<K: StrandOwner> Strand<K> {
         });
     }
 
-    /// Takes the next task, or ends the drain task. Called if the strand had a further task a moment ago.
+    /// Takes the next task, or ends the drain task. Called if the strand had another task a moment ago.
     fn next(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the lock is free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -306,7 +306,7 @@ impl<K: StrandOwner> Strand<K> {
         })
     }
 
-    /// Submits a successor, so that other tasks can run first. Returns false if the drain task must go on.
+    /// Submits a successor, so that other tasks can run first. Returns false if the drain task must continue.
     fn hand_over(self: &Arc<Self>) -> bool {
         let me = this_thread();
         let submit_successor = |executor: &dyn Executor| {
@@ -359,7 +359,7 @@ impl<K: StrandOwner> Strand<K> {
         self.remove_all(|_| true)
     }
 
-    /// Returns the queue in which the drain task waits, if it waits in a queue.
+    /// Returns the queue in which the drain task waits, or `None` if the drain task is in no queue.
     pub(crate) fn drain_in(&self) -> Option<QueueId> {
         self.queue()
     }
@@ -380,7 +380,7 @@ impl<K: StrandOwner> Strand<K> {
     }
 }
 
-/// Takes the drain tasks with this root token out of `queues`, and drops them, because their strands are
+/// Removes the drain tasks with this root token from `queues`, and drops them, because their strands are
 /// empty.
 pub(crate) fn reclaim_drains(queues: BTreeSet<QueueId>, root: &CancelToken) {
     for queue in queues.into_iter().filter_map(QueueId::owner) {
@@ -391,15 +391,15 @@ pub(crate) fn reclaim_drains(queues: BTreeSet<QueueId>, root: &CancelToken) {
 /// What a submitter must do after its task has joined a strand.
 #[must_use = "it must be announced"]
 pub(crate) struct Joined {
-    /// The priority of the drain task that the submitter must offer, if there was no drain task.
+    /// If there was no drain task: the priority of the drain task that the submitter must offer.
     offer: Option<i32>,
     raise_in: Option<QueueId>,
     drain: Location,
 }
 
 impl Joined {
-    /// Returns whether the caller must call [`see_to_drain`](Strand::see_to_drain). If not, there is already
-    /// a drain task, which will run the new task.
+    /// Returns whether the caller must call [`see_to_drain`](Strand::see_to_drain). If the result is false,
+    /// there is already a drain task, which will run the new task.
     pub(crate) fn concerns_the_drain(&self) -> bool {
         self.offer.is_some() || self.raise_in.is_some()
     }
@@ -422,7 +422,7 @@ impl Remains {
     }
 }
 
-/// The drain task, as the underlying executor sees it.
+/// The drain task from the view of the underlying executor.
 impl<K: StrandOwner> HandleCell for Strand<K> {
     fn state(&self) -> TaskState {
         TaskState::Pending // a drain task has no handle
@@ -490,7 +490,7 @@ impl<K: StrandOwner> StrandDrain for Strand<K> {
     }
 }
 
-/// The drain task as a running task. No token is made for a drain task, because its body is not a user's
+/// The drain task while a thread runs it. No token is made for a drain task, because its body is not a user's
 /// code.
 impl<K: StrandOwner> RunningTask for Strand<K> {
     fn id(&self) -> TaskId {

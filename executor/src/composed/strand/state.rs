@@ -1,6 +1,6 @@
-//! The state of a strand, and the steps that change it. Each step is taken under the lock of the strand, and
-//! returns tasks and wakers. After the caller has released the lock, it must drop or run these tasks, and
-//! call these wakers.
+//! The state of a strand, and the steps that change it. A thread makes each step under the lock of the
+//! strand, and the step returns tasks and wakers. After the caller has released the lock, the caller must
+//! drop or run these tasks, and call these wakers.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -24,7 +24,8 @@ pub(super) enum DrainState {
     Accepted,
     /// The drain task runs on this thread.
     Runs(ThreadKey),
-    /// The turn of the drain task is over, and it is giving its successor to the underlying executor.
+    /// The turn of the drain task is over, and the drain task is giving its successor to the underlying
+    /// executor.
     HandsOver(ThreadKey),
 }
 
@@ -32,8 +33,8 @@ pub(crate) struct StrandState {
     tasks: VecDeque<Queued>,
     priorities: Priorities,
     pub(super) drain: DrainState,
-    /// The priority of the drain task that has not begun. If a more urgent task comes, the priority rises. If
-    /// that task leaves, the priority stays.
+    /// The priority of the drain task that has not begun. If a more urgent task joins the strand, the
+    /// priority rises. If that task leaves the strand, the priority stays the same.
     pub(super) priority: i32,
     /// True if a user has the drain task, and has neither run nor dropped it.
     handed_out: bool,
@@ -155,8 +156,8 @@ impl StrandState {
         self.rise(priority)
     }
 
-    /// Raises the priority of a drain task that has not begun to at least `priority`. Returns whether this
-    /// has changed the drain task's priority.
+    /// If the drain task has not begun, raises its priority to at least `priority`. Returns whether this has
+    /// changed the drain task's priority.
     fn rise(&mut self, priority: i32) -> bool {
         if matches!(self.drain, DrainState::Runs(_)) || priority <= self.priority {
             return false;
@@ -206,7 +207,8 @@ impl StrandState {
     }
 
     /// Begins the drain task on this thread. Returns `None` if the drain task must do nothing. For example,
-    /// if the drain task runs inside the call with which its predecessor submits it, the predecessor goes on.
+    /// if the predecessor submits the drain task and this submission itself runs the drain task, the
+    /// predecessor continues to run the strand.
     pub(super) fn begin(&mut self, me: ThreadKey) -> Option<Remains> {
         self.handed_out = false;
         match self.drain {
@@ -254,7 +256,7 @@ impl StrandState {
     }
 
     /// Ends the hand-over, after the underlying executor has answered. Returns true if this drain task must
-    /// go on, because its successor was refused or dropped, or ran inside the call.
+    /// continue, because its successor was refused or dropped, or ran inside the call.
     pub(super) fn goes_on(&mut self, me: ThreadKey) -> bool {
         if self.drain == DrainState::HandsOver(me) {
             self.drain = DrainState::Accepted;
@@ -262,8 +264,9 @@ impl StrandState {
         self.drain == DrainState::Runs(me)
     }
 
-    /// Notes that the drain task was dropped without having been run, and takes all tasks out of the strand.
-    /// But if the predecessor is still handing over, the tasks stay, because the predecessor goes on.
+    /// Notes that the drain task was dropped without having been run, and removes all tasks from the strand.
+    /// If the predecessor is still handing over, the tasks stay in the strand, because the predecessor
+    /// continues to run them.
     pub(super) fn abandon(&mut self, queue_id: QueueId, tombstones: &Tombstones) -> Remains {
         self.handed_out = false;
         match self.drain {

@@ -2,10 +2,10 @@
 //! the threads of one executor.
 //!
 //! Often tasks must keep their order only within a group: the tasks of one connection, one account or one
-//! document. A pool with one thread would order all tasks, not only the tasks of a group. A pool for each
-//! group would need a thread for each group. In a striped executor, each group has a *key*. A key with tasks
-//! has a *stripe*: a strand, as in a [`SerialExecutor`](crate::SerialExecutor). A key without tasks takes no
-//! memory.
+//! document. A pool with one thread would keep the order of all tasks, not only of the tasks of a group. A
+//! pool for each group would need a thread for each group. In a striped executor, each group has a *key*. A
+//! key with tasks has a *stripe*: a strand, as in a [`SerialExecutor`](crate::SerialExecutor). A key without
+//! tasks occupies no memory.
 //!
 //! ```text
 //!                  ┌ "Ada"   ─▶ ■ ■ ■ ── drain task ─┐
@@ -18,19 +18,19 @@
 //!
 //! # What was considered
 //!
-//! * One could use a fixed number of lanes, and select the lane of a task by the hash of its key. This needs
-//!   no map, and no stripes are made and dropped. But keys that share a lane delay each other: a task may
-//!   wait behind a long task of another key. If the first of two tasks in a lane waits for the second,
-//!   neither of them ever ends.
-//! * One could use an ordinary pool with a queue that never gives out two tasks of one stripe at the same
-//!   time. The workers of such a pool would have to search the queue for a task that may run now. A worker
-//!   that finds no such task would sleep although the queue has tasks.
+//! * One alternative is a fixed number of lanes: the hash of a task's key selects the lane of the task. This
+//!   design needs no map, and it makes and drops no stripes. But keys that share a lane delay each other: a
+//!   task may wait behind a long task of another key. If the first of two tasks in a lane waits for the
+//!   second task, these two tasks never end.
+//! * Another alternative is an ordinary pool with a queue that never gives out two tasks of one stripe at the
+//!   same time. The workers of this pool would have to search the queue for a task that may run now. If a
+//!   worker found only tasks that may not run now, it would sleep although the queue has tasks.
 //!
 //! # Invariants
 //!
-//! 1. A key has at most one strand, so its tasks are in one order. A submitter finds or makes the strand, and
-//!    puts the task into it, under the lock of the table. When a strand becomes idle, it leaves the table
-//!    under the same lock.
+//! 1. A key has at most one strand, so the tasks of the key have one order. A submitter finds or makes the
+//!    strand, and puts the task into it, under the lock of the table. When a strand becomes idle, it leaves
+//!    the table under the same lock.
 //! 2. Locks are taken in this order: table, strand, lifecycle. No lock is held during a call of the
 //!    underlying executor.
 //! 3. A key is hashed before the lock is taken, and dropped after the lock is released. The only user code
@@ -88,49 +88,50 @@ use shared::{Home, StripedShared};
 ///
 /// A key can be of any type that can be a key of a hash map. To use the address of a value as the key, take
 /// an [`Identity`]. A stripe exists only while it has tasks. So even after millions of keys, no memory is
-/// left in use. Keys must behave as in a map: equal keys stay equal and have the same hash. The striped
-/// executor calls `Eq` under a lock, so `Eq` must not use that executor. If `Eq` or `Hash` panics, the
-/// submission panics, and the task is dropped.
+/// left in use. Keys must behave like the keys of a hash map: equal keys stay equal and have the same hash.
+/// The striped executor calls `Eq` under a lock, so `Eq` must not use that executor. If `Eq` or `Hash`
+/// panics, the submission panics, and the task is dropped.
 ///
 /// A task without a key is submitted by [`execute`](crate::ExecutorExt::execute) or
-/// [`submit`](crate::ExecutorExt::submit). It has no stripe, and goes directly to the underlying executor.
+/// [`submit`](crate::ExecutorExt::submit). The task has no stripe, and is passed directly to the underlying
+/// executor.
 ///
 /// # Order
-/// Each task of a stripe sees what the tasks before it did, even if they ran on other threads. If a task
-/// panics or is cancelled, its stripe goes on; a panic goes to the [panic handler of the
+/// Each task of a stripe sees all effects of the earlier tasks, even if these tasks ran on other threads. If
+/// a task panics or is cancelled, its stripe continues; a panic goes to the [panic handler of the
 /// process](crate::panics) if no caller reads the panic. After every 64 tasks, a stripe lets other tasks run
 /// first. [`turns_of`](Self::turns_of) sets another number.
 ///
 /// # What the underlying executor does
-/// The underlying executor must not be borrowed, because a task must be able to own it. For instance, it can
-/// be a pool or an [`Arc`] of a pool. For each stripe with tasks, the underlying executor gets one task, the
-/// stripe's *drain task*. The drain task has the place in the queue that the stripe's first task would have.
-/// If the underlying executor refuses the drain task, the submission of that first task fails. If that
-/// executor drops the drain task later, as [`Discard`](crate::Discard) does, the tasks of the stripe are
-/// dropped, and their handles are cancelled. If that executor hands the drain task out, as its own
-/// `shutdown_now` does, the user who runs the drain task runs the stripe. If tasks of a
-/// [`scope`](crate::ExecutorExt::scope) are in the stripe then, they are dropped, because the scope must not
-/// wait for that user.
+/// The underlying executor must not be a borrowed reference, because a task must be able to own the executor.
+/// For instance, the executor can be a pool or an [`Arc`] of a pool. For each stripe with tasks, the
+/// underlying executor gets one task, the stripe's *drain task*. The drain task has the place in the queue
+/// that the stripe's first task would have. If the underlying executor refuses the drain task, the submission
+/// of that first task fails. If that executor drops the drain task later, as [`Discard`](crate::Discard)
+/// does, the tasks of the stripe are dropped, and their handles are cancelled. If that executor hands the
+/// drain task out, as its own `shutdown_now` does, the user who runs the drain task runs the stripe. If the
+/// stripe then contains tasks of a [`scope`](crate::ExecutorExt::scope), these tasks are dropped, because the
+/// scope must not wait for that user.
 ///
 /// # Priorities and names
 /// While a drain task waits, its [priority](Task::priority) is the highest priority of the tasks that have
-/// come into the stripe since the drain task was submitted. If a more urgent task comes, a
+/// joined the stripe since the drain task was submitted. If a more urgent task joins the stripe, a
 /// [`PriorityQueue`](crate::PriorityQueue) moves the drain task forward. So the stripe with the most urgent
-/// task goes first. Each stripe keeps its order, so the tasks before the urgent task run earlier, too. If the
-/// urgent task is cancelled or taken out, the drain task keeps its priority. Before each further turn, the
-/// drain task gets the highest priority of the tasks that are still in the stripe.
+/// task runs first. Each stripe keeps its order, so the tasks before the urgent task run earlier, too. If the
+/// urgent task is cancelled or removed, the drain task keeps its priority. Before each later turn, the drain
+/// task gets the highest priority of the tasks that are still in the stripe.
 ///
-/// In place of a drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the stripe:
-/// the task that the drain task is running, or would run first. [Hooks](crate::Hooks), comparators and your
-/// own queues see the drain task itself. The drain task has an id of its own, and no name. The drain task
-/// runs many tasks, and its outcome is not the outcome of any of them. The pool counts the drain task as one
-/// task. Tasks without a stripe are passed on unchanged.
+/// A [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the stripe instead of the drain task:
+/// the task that the drain task is running, or the task that it would run first. [Hooks](crate::Hooks),
+/// comparators and your own queues see the drain task itself. The drain task has an id of its own, and no
+/// name. The drain task runs many tasks, and its outcome is not the outcome of any of them. The pool counts
+/// the drain task as one task. Tasks without a stripe are passed on unchanged.
 ///
 /// # Cancellation
 /// As with [`submit`](crate::ExecutorExt::submit), the token of a task is not a child of the submitter's
 /// current token. But if the underlying executor runs tasks on the submitting thread, the submitter of the
-/// first task runs the stripe. The token of this submitter is a parent only for the first task, not for tasks
-/// that are submitted while the stripe runs.
+/// first task runs the stripe. The token of this submitter is a parent of the first task's token only, not of
+/// the tokens of tasks that are submitted while the stripe runs.
 ///
 /// # Its end
 /// A striped executor that was made with [`over`](Self::over) does not end its underlying executor. After
@@ -139,9 +140,10 @@ use shared::{Home, StripedShared};
 /// tasks of each stripe, in their order, and then the tasks without a stripe. The call also cancels the
 /// tokens of the executor's running tasks. Other tasks of the underlying executor are not affected. The
 /// striped executor is terminated when its last task has ended. While a user keeps a drain task that the
-/// underlying executor has handed out, the striped executor is not terminated. If a striped executor was made
-/// with [`owning`](Self::owning), it also ends the underlying service, and its drop drops the service. If it
-/// was made with `over`, its drop neither waits nor cancels.
+/// underlying executor has handed out, the striped executor is not terminated. A striped executor that was
+/// made with [`owning`](Self::owning) also ends the underlying service, and the drop of the striped executor
+/// drops the service. The drop of a striped executor that was made with `over` does not wait, and cancels no
+/// task.
 ///
 /// # Blocking
 /// If another thread is submitting the drain task of the same stripe to the underlying executor, a submission
@@ -219,13 +221,14 @@ impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
     }
 
     /// Sets the length of a *turn*, in tasks. After each turn, a stripe lets other tasks run: its drain task
-    /// goes to the end of the queue of the underlying executor. The default is 64. If that executor refuses
-    /// the drain task, as a pool does after its shutdown, the stripe goes on at once, on the same thread. If
-    /// the underlying executor makes submitters wait for room, the stripe waits, too, and keeps its thread
+    /// moves to the end of the queue of the underlying executor. The default is 64. If that executor refuses
+    /// the drain task, as a pool does after its shutdown, the stripe continues at once, on the same thread.
+    /// If the underlying executor makes submitters wait for room, the stripe waits, too, and keeps its thread
     /// meanwhile.
     ///
-    /// With shorter turns, other tasks wait for a shorter time, but each turn costs a submission. So a turn
-    /// should be just long enough that a submission costs little in comparison.
+    /// With shorter turns, other tasks wait for a shorter time, but each turn costs a submission. So choose
+    /// turns that are just long enough to make the cost of a submission small compared with the cost of a
+    /// turn's tasks.
     ///
     /// ```
     /// use executor::{ManualExecutor, StripedExecutor, prelude::*};
@@ -351,8 +354,8 @@ where
         submit_by(task.into(), |task| self.execute_in(key, task))
     }
 
-    /// Returns the stripe of `key` as an executor. Use it to limit the tasks of one key, or pass it to code
-    /// that need not know the other stripes.
+    /// Returns the stripe of `key` as an executor. Use this executor to limit the tasks of one key, or pass
+    /// it to code that need not know the other stripes.
     ///
     /// ```
     /// use executor::{StripedExecutor, ThreadPoolExecutor, prelude::*};
@@ -367,15 +370,16 @@ where
     }
 
     fn hash(&self, key: &K) -> u64 {
-        // Some hashers return a number as its own hash. The product spreads such a hash over all bits.
+        // Some hashers return the number itself as the hash of a number. The product spreads this hash over
+        // all bits.
         self.hasher.hash_one(key).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 
     fn join_stripe(&self, hash: u64, key: K, task: Task) -> Result<(), RejectedExecution> {
         let (shared, id) = (self.shared(), task.id());
         let (mut key, mut task) = (Some(key), Some(task));
-        // While the submitter waits until the drain task is accepted or refused: the strand, and the
-        // submitter's ticket in its wait list.
+        // Set while the submitter waits until the drain task is accepted or refused: the strand, and the
+        // submitter's ticket in the strand's wait list.
         let waits = RefCell::new(None::<(Arc<Strand<Home<K>>>, Ticket)>);
         let leave_wait_list = || _ = waits.take().map(|(strand, ticket)| strand.leave(ticket));
         let _leaves = OnDrop(leave_wait_list);
@@ -415,8 +419,8 @@ where
     }
 }
 
-/// The owner of the [`StripedShared`] that the drain tasks use. Its drop drops the spare strands, because
-/// each spare strand has an `Arc` that would keep the `StripedShared` alive.
+/// The owner of the [`StripedShared`] that the drain tasks use. The drop of this owner drops the spare
+/// strands, because each spare strand has an `Arc` that would keep the `StripedShared` alive.
 struct Owner<K>(Arc<StripedShared<K>>);
 
 impl<K> Drop for Owner<K> {

@@ -16,7 +16,7 @@ use crate::task::Task;
 use crate::task::tombstones::Tombstones;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// One of the tables. It has the strands of some of the stripes.
+/// One of the tables. A table contains the strands of some of the stripes.
 pub(super) type Strands<K> = Table<K, Strand<Home<K>>>;
 
 pub(super) struct StripedShared<K> {
@@ -30,7 +30,8 @@ pub(super) struct StripedShared<K> {
     open: Mutex<Option<InFlight>>,
 }
 
-/// The number of tables. There are so many that two threads seldom use the same table at the same time.
+/// The number of tables. There are so many tables that two threads seldom use the same table at the same
+/// time.
 const TABLES: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 64 };
 
 impl<K: Send + 'static> StripedShared<K> {
@@ -52,15 +53,15 @@ impl<K: Send + 'static> StripedShared<K> {
     }
 
     /// Refuses new tasks. Each submitter checks under the lock of its table whether the lifecycle was shut
-    /// down. So after the shutdown has locked a table, no new task comes into that table.
+    /// down. So after the shutdown has locked a table, no new task is put into that table.
     pub(super) fn shutdown(&self) {
         self.life.shutdown();
         let Some(stay) = self.open.lock().take() else { return };
         self.tables().for_each(|mut table| table.shutdown(&stay));
     }
 
-    /// Takes out all tasks, so that no further task begins. Returns the tasks stripe by stripe, in their
-    /// order.
+    /// Takes out all tasks, so that no further task begins. Returns the tasks stripe by stripe, and the tasks
+    /// of each stripe in their order.
     pub(super) fn stop(&self) -> Vec<Task> {
         let (mut tasks, mut queues) = (Vec::new(), BTreeSet::new());
         for mut table in self.tables() {
@@ -115,7 +116,7 @@ impl<K> Home<K> {
 }
 
 impl<K: Send + 'static> StripedShared<K> {
-    /// Returns a strand for a key with this hash: the spare strand if there is one, otherwise a new strand.
+    /// Returns a strand for a key with this hash: the spare strand if there is one, or else a new strand.
     pub(super) fn new_strand(
         self: &Arc<Self>,
         hash: u64,
@@ -230,8 +231,8 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
 }
 
 impl<K: Send + 'static> StripedShared<K> {
-    /// Returns the strands with the lane of this queue. Usually exactly one strand has the lane, or none if
-    /// the strand has left the table. Seldom, several strands have the same lane.
+    /// Returns the strands with the lane of this queue. Usually exactly one strand has the lane; after this
+    /// strand has left the table, no strand has the lane. In rare cases, several strands have the same lane.
     fn strands_of<'a>(
         &self,
         table: &'a Strands<K>,

@@ -1,4 +1,4 @@
-//! One stripe as an executor of its own, and keys that are compared by their address.
+//! One stripe as a separate executor, and keys that are compared by their address.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -20,9 +20,9 @@ use crate::task::Task;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A `Stripe` only refers to a stripe, and costs only one hash of its key. Several `Stripe`s with equal keys
-/// refer to the same stripe. `P` is the type of a pointer to the striped executor. If `P` is an [`Arc`], a
-/// task can own the `Stripe`: see [`of`](Self::of).
+/// A `Stripe` is only a reference to a stripe, and costs only one computation of its key's hash. Several
+/// `Stripe`s with equal keys refer to the same stripe. `P` is the type of a pointer to the striped executor.
+/// If `P` is an [`Arc`], a task can own the `Stripe`: see [`of`](Self::of).
 pub struct Stripe<P, K> {
     striped: P,
     key: K,
@@ -131,7 +131,7 @@ where
 pub struct StripeStats {
     /// The number of tasks that wait in the stripe.
     pub queued: usize,
-    /// 1 if a task of the stripe is running or about to run, otherwise 0.
+    /// 1 if a task of the stripe is running or about to run, and 0 if not.
     pub running: usize,
 }
 
@@ -152,7 +152,7 @@ pub struct StripeStats {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The key has an `Arc` of the value. So while a task has this key, no other value can be at the same
+/// The key holds an `Arc` of the value. So while a task has this key, no other value can be at the same
 /// address.
 pub struct Identity<T: ?Sized>(Arc<T>);
 

@@ -1,20 +1,21 @@
 //! The tables of a striped executor: a submitter finds the strand of a key by the hash of the key, and then
 //! by the key.
 //!
-//! A table has one strand for each of its keys with tasks, and no other strands. A submitter hashes the key
+//! A table contains one strand for each key that has tasks, and no other strands. A submitter hashes the key
 //! once, without the lock, and the table is a map from hashes to strands. So when a strand leaves the table,
-//! it is found by the hash and by its address, without the user's key. If two keys have the same hash, which
-//! is rare, the strand of the second key is in a list beside the map.
+//! the table finds the strand by its hash and its address, without the user's key. If two keys have the same
+//! hash, which is rare, the strand of the second key is in a separate list.
 //!
 //! # Invariants
 //!
-//! 1. A strand comes into the table before its first task. It leaves the table when it is idle, or when it is
-//!    stopped before its drain task has begun. Both steps are taken under the lock of the table.
+//! 1. A strand is put into the table before the strand gets its first task. A strand leaves the table when it
+//!    is idle, or when it is stopped before its drain task has begun. Both steps happen under the lock of the
+//!    table.
 //! 2. After a shutdown, a table with strands has one guard in the lifecycle for all its strands. Before a
 //!    shutdown the lifecycle cannot end, so the strands need no guard. If each strand had a guard, all
 //!    threads would have to take the lock of the lifecycle.
-//! 3. For each hash, at most one strand is in the map. A strand is in the list only if the map already had a
-//!    strand of the same hash when it came. So as long as the list is empty, a look at the map is enough.
+//! 3. For each hash, at most one strand is in the map. A strand is put into the list only if the map already
+//!    has a strand of the same hash. So as long as the list is empty, a look at the map is enough.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -25,9 +26,10 @@ use crate::sync::Arc;
 
 pub(super) struct Table<K, L> {
     strands: HashMap<u64, TableSlot<K, L>, BuildHasherDefault<Hashed>>,
-    /// The list: strands that came when the map already had a strand of the same hash.
+    /// The list: strands that were added when the map already had a strand of the same hash.
     same_hash: Vec<(u64, TableSlot<K, L>)>,
-    /// Idle strands that have left the table, for the next keys. `None` after the executor was dropped.
+    /// Idle strands that have left the table, and can be used again for other keys. `None` after the executor
+    /// was dropped.
     spare: Option<Vec<Arc<L>>>,
     stay: Option<InFlight>,
     /// The number of ended tasks of the strands that have left the table.
@@ -57,9 +59,9 @@ impl Hasher for Hashed {
     }
 }
 
-/// The number of idle strands that a table keeps for the next keys. If each task of a key ends before the
-/// next one comes, each task needs a new strand. Without spare strands, one thread would allocate the strand
-/// and another thread would free it.
+/// The number of idle strands that a table keeps for other keys. If each task of a key ends before the key's
+/// next task is submitted, each task needs a new strand. Without spare strands, one thread would allocate the
+/// strand and another thread would free it.
 const SPARE: usize = 8;
 
 /// The capacity, in strands, that a table always keeps.
@@ -80,8 +82,8 @@ impl<K, L> Table<K, L> {
         self.strands.is_empty() && self.same_hash.is_empty()
     }
 
-    /// Notes that the executor was shut down: no more strands come, and the lifecycle waits for the strands
-    /// in this table.
+    /// Notes that the executor was shut down: no more strands are added, and the lifecycle waits for the
+    /// strands in this table.
     pub(super) fn shutdown(&mut self, stay: &InFlight) {
         if !self.is_empty() {
             self.stay = Some(stay.another());
@@ -89,7 +91,7 @@ impl<K, L> Table<K, L> {
     }
 
     /// Calls `enter` with the strand of a key. If the key has no strand, first calls `make`, and moves the
-    /// key into the table. `make` gets a spare strand if there is one.
+    /// key into the table. The call passes a spare strand to `make` if there is one.
     pub(super) fn enter<R>(
         &mut self,
         hash: u64,
@@ -123,8 +125,8 @@ impl<K, L> Table<K, L> {
     }
 
     /// Takes an idle strand out of the table, and keeps it if there are fewer than [`SPARE`] spare strands.
-    /// Returns the user's key. If the table is empty now, also returns its guard, and the drop of the guard
-    /// can end the lifecycle. The caller must drop both values without the lock.
+    /// Returns the user's key. If the table is now empty, also returns the table's guard; the drop of this
+    /// guard can end the lifecycle. The caller must drop both values after it has released the lock.
     pub(super) fn leave(&mut self, hash: u64, strand: &Arc<L>) -> (Option<K>, Option<InFlight>) {
         let Some(slot) = self.take(hash, strand) else { return (None, None) };
         if let Some(spare) = &mut self.spare
@@ -177,8 +179,8 @@ impl<K, L> Table<K, L> {
         slot.map(|slot| &slot.strand)
     }
 
-    /// Returns the spare strands, and keeps no strand from now on. A spare strand has an `Arc` of the owner
-    /// of this table, so strand and owner would keep each other alive.
+    /// Returns the spare strands; after this call, the table keeps no spare strand. A spare strand has an
+    /// `Arc` of the owner of this table, so the strand and the owner would keep each other alive.
     pub(super) fn give_up_spare(&mut self) -> Option<Vec<Arc<L>>> {
         self.spare.take()
     }
