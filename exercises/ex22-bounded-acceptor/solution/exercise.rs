@@ -18,8 +18,8 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client, and accepts it. Several threads may call `accept` at the same time.
     fn accept(&self) -> Accepted<Self::Connection>;
 
-    /// Closes the listener. After that no client is let in, and each waiting `accept` returns. Closing a
-    /// closed listener has no effect.
+    /// Closes the listener. After `close`, no client is accepted, and each waiting `accept` returns. Closing
+    /// a closed listener has no effect.
     fn close(&self);
 }
 
@@ -129,7 +129,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
 
     /// Hands the client to the executor, or refuses it.
     fn admit(&self, connection: L::Connection, reserved: Option<Place>) {
-        // With `Refuse`, the loop looks for a place now, because `accept` may have waited for long.
+        // With `Refuse`, the loop takes a place only now, because `accept` may have waited for a long time.
         let Some(place) = reserved.or_else(|| Places::take(&self.places)) else {
             return connection.refuse();
         };

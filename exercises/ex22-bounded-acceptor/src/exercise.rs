@@ -20,8 +20,8 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client, and accepts it. Several threads may call `accept` at the same time.
     fn accept(&self) -> Accepted<Self::Connection>;
 
-    /// Closes the listener. After that no client is let in, and each waiting `accept` returns. Closing a
-    /// closed listener has no effect.
+    /// Closes the listener. After `close`, no client is accepted, and each waiting `accept` returns. Closing
+    /// a closed listener has no effect.
     fn close(&self);
 }
 

@@ -14,8 +14,8 @@ pub trait Lines: Send + Sync {
     /// `wake()`, even if the queue has lines.
     fn take(&self) -> Option<String>;
 
-    /// Makes one `take()` return `None`: the call that waits, or else the next call. `wake` itself never
-    /// waits.
+    /// Makes one `take()` return `None`: the `take()` that waits, or else the next `take()`. `wake` itself
+    /// never waits.
     fn wake(&self);
 }
 

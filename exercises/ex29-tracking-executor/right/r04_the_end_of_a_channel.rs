@@ -157,7 +157,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         if report.is_some() {
             return report;
         }
-        // If another thread holds this lock, it is still receiving, so the channel has not ended.
+        // If another thread holds this lock, that thread is still receiving, so the channel has not ended.
         let mut arriving = self.arriving.try_lock().ok()?;
         loop {
             match arriving.0.try_recv() {

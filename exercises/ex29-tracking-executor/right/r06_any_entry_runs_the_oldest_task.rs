@@ -120,7 +120,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
     /// none of these tags again.
     pub fn stop(&self) -> Vec<T> {
         let not_begun = self.book.stop();
-        // The returned entries must not be called, so they are dropped. The book has the tags of their tasks.
+        // The returned entries must not be called, so they are dropped. The book has the tags of the tasks.
         drop(self.pool.shutdown_now());
         not_begun.into_values().map(|(tag, _job)| tag).collect()
     }

@@ -176,7 +176,8 @@ impl<T> Book<T> {
         // No lock is held here.
         let is_done = match catch_unwind(AssertUnwindSafe(|| job(&self.token))) {
             Ok(result) => result.is_ok(),
-            // A panicked job may be unfinished. But a job that was not asked to stop would fail again.
+            // A panicked job may be unfinished. But a job that was not asked to stop has failed by itself,
+            // and would fail again.
             Err(_panic) => !self.token.is_cancelled(),
         };
         self.end(number, is_done);

@@ -126,7 +126,7 @@ impl Drop for Visit<'_> {
         }
         self.frontier.state.lock().unwrap().open.remove(&self.page);
         if self.frontier.open.fetch_sub(1, Ordering::SeqCst) == 1 {
-            // A worker that has seen the page open holds the lock until it sleeps.
+            // A worker that has read a number above 0 holds the lock until the worker sleeps.
             drop(self.frontier.state.lock().unwrap());
             self.frontier.changed.notify_all();
         }

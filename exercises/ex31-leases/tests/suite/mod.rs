@@ -423,7 +423,7 @@ pub fn many_workers_finish_each_page_once() {
     for worker in workers {
         let _ = worker.join();
     }
-    // The workers may have left some pages, because other workers were late.
+    // Some pages may not be finished yet, because a worker was late or has stopped looking.
     let now = clock.with(|clock| *clock) + 3;
     for lease in (0..100).map_while(|_| queue.take(now)) {
         if queue.finish(lease.token, now) {
