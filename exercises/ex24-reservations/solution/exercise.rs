@@ -19,7 +19,7 @@ pub trait Lines: Send + Sync {
     fn wake(&self);
 }
 
-/// The error that gives back a line that was not accepted.
+/// The reason why a line was not accepted, with the line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
     /// Stopped: the log was already stopped.

@@ -21,7 +21,7 @@ pub struct Consumer<T> {
 /// An entry of the queue.
 enum Message<T> {
     Item(T),
-    /// Pill: a consumer that takes a pill ends.
+    /// Pill: ends the consumer that takes the pill.
     Pill,
 }
 

@@ -1,6 +1,6 @@
 //! Right: the entry itself has the tag, and the entry's destructor records how the task ended. If a thread
-//! took an entry and did not call it before the stop, the task is reported as cut off. The report waits for
-//! such an entry.
+//! took an entry and did not call it before the stop, the task is reported as cut off. The report waits until
+//! the thread has dropped this entry.
 #![allow(unused)]
 
 use std::collections::BTreeMap;

@@ -108,7 +108,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         // No lock is held during the call of the pool.
         match self.pool.execute(Box::new(move || book.run())) {
             Ok(()) => Ok(()),
-            // If `stop` has handed the tag back meanwhile, the tag must not be returned here, too.
+            // If `stop` has already handed the tag back, `submit` must not return the tag, too.
             Err(_entry) => self.book.take_back(number).map_or(Ok(()), Err),
         }
     }

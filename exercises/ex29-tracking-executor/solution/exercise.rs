@@ -108,7 +108,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         // No lock is held during the call of the pool.
         match self.pool.execute(Box::new(move || book.run(number, job))) {
             Ok(()) => Ok(()),
-            // If `stop` has handed the tag back meanwhile, the tag must not be returned here, too.
+            // If `stop` has already handed the tag back, `submit` must not return the tag, too.
             Err(_entry) => self.book.take_back(number).map_or(Ok(()), Err),
         }
     }
@@ -184,7 +184,7 @@ impl<T> Book<T> {
     }
 
     /// Returns true if the task may begin. The task moves between the two lists in one step, so `stop` finds
-    /// it in exactly one list.
+    /// the task in exactly one list.
     fn begin(&self, number: u64) -> bool {
         let mut state = self.state.lock().unwrap();
         let Some(tag) = state.waiting.remove(&number) else { return false };

@@ -21,7 +21,7 @@ pub struct Paper {
     gate_at: &'static str,
     /// Counts the lines that were handed out.
     pub lines: Counter,
-    /// Becomes one when the writer is at the gate.
+    /// This counter becomes one when the writer is at the gate.
     pub at_the_gate: Counter,
     gate: Counter,
 }
@@ -154,7 +154,7 @@ pub fn refuses(queue: &LogQueue, line: &str, overflow: Overflow) {
     is_refused(result, &format!("the queue was stopped before put({line:?}, {overflow:?})"));
 }
 
-/// Checks that put() was refused, because it began after stop() or waited while stop() was called.
+/// Checks that put() returned `Stopped`, because put() began after stop() or waited while stop() was called.
 pub fn is_refused(result: Result<(), NotLogged>, when: &str) {
     if result != Err(NotLogged::Stopped) {
         fail(

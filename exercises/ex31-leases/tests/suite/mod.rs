@@ -29,7 +29,8 @@ fn none(queue: &Queue, now: Time, why: &str, cause: &str) {
     }
 }
 
-/// Asserts that a call returned the expected value. `call` names the call and its moment in the message.
+/// Asserts that a call returned the expected value. `call` is the text that names the call and its moment in
+/// the message.
 fn check(expected: bool, returned: bool, call: &str, cause: &str) {
     if returned != expected {
         fail(&format!("{call} returned {returned}"), cause);
