@@ -39,14 +39,16 @@ pub trait Connection: Send + 'static {
     fn serve(self);
 
     /// Tells the client that the server is overloaded, like a response with status 503. `refuse` does not
-    /// take long, and does not panic. A connection that is only dropped is closed without an answer.
+    /// take long, and does not panic. A connection that is dropped without `serve` or `refuse` is closed
+    /// without an answer.
     fn refuse(self);
 }
 
 /// The closure that an executor calls for one client.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error when an executor refuses a job. The error contains the job, which was not called.
+/// The error that an executor returns when it refuses a job. The error contains the job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -160,7 +162,7 @@ impl Places {
     fn wait_for_one(this: &Arc<Self>) -> Option<Place> {
         while !this.stopped.load(Ordering::SeqCst) {
             this.waiting.lock().unwrap().push(thread::current());
-            // After this check, a thread that gives a place back finds our thread in the list.
+            // After this check, a thread that gives a place back finds this thread in the list.
             if let Some(place) = Self::take(this) {
                 this.wake_all(); // a loop that was woken for this place may find another place
                 return Some(place);

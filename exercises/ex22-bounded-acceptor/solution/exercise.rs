@@ -39,14 +39,16 @@ pub trait Connection: Send + 'static {
     fn serve(self);
 
     /// Tells the client that the server is overloaded, like a response with status 503. `refuse` does not
-    /// take long, and does not panic. A connection that is only dropped is closed without an answer.
+    /// take long, and does not panic. A connection that is dropped without `serve` or `refuse` is closed
+    /// without an answer.
     fn refuse(self);
 }
 
 /// The closure that an executor calls for one client.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error when an executor refuses a job. The error contains the job, which was not called.
+/// The error that an executor returns when it refuses a job. The error contains the job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.

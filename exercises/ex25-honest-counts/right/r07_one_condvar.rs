@@ -1,5 +1,5 @@
 //! Right: the writer and the loggers wait on one Condvar. put() wakes only one thread. If the writer waits,
-//! no logger waits, so this thread is the writer. The writer and stop() wake all threads.
+//! no logger waits, so put() wakes the writer. The writer and stop() wake all threads.
 #![allow(unused)]
 
 use std::collections::VecDeque;

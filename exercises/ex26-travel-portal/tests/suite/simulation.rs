@@ -15,8 +15,8 @@ pub const NEVER: Millis = Millis::MAX;
 /// on zero.
 pub const START: Millis = 1_000;
 
-/// The number of calls to the clock after which a test fails, because the answer polls the clock and does not
-/// wait.
+/// A test fails after this number of calls to the clock, because the answer then polls the clock instead of
+/// waiting.
 const PATIENCE: usize = 1_000;
 
 /// An executor and a clock in one object. Each job takes as long as the property says, and all jobs run at
