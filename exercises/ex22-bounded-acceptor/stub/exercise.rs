@@ -20,8 +20,8 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client, and accepts it. Several threads may call `accept` at the same time.
     fn accept(&self) -> Accepted<Self::Connection>;
 
-    /// Closes the listener. After that no client is let in, and each waiting `accept` returns. Closing a
-    /// closed listener has no effect.
+    /// Closes the listener. After `close`, no client is accepted, and each waiting `accept` returns. Closing
+    /// a closed listener has no effect.
     fn close(&self);
 }
 
@@ -41,20 +41,22 @@ pub trait Connection: Send + 'static {
     fn serve(self);
 
     /// Tells the client that the server is overloaded, like a response with status 503. `refuse` does not
-    /// take long, and does not panic. A connection that is only dropped is closed without an answer.
+    /// take long, and does not panic. A connection that is dropped without `serve` or `refuse` is closed
+    /// without an answer.
     fn refuse(self);
 }
 
 /// The closure that an executor calls for one client.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error when an executor refuses a job. The error contains the job, which was not called.
+/// The error that an executor returns when it refuses a job. The error contains the job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
     /// Takes a job or refuses it. The executor calls each job that it takes, before `execute` returns or
-    /// later, on any thread. If the executor ends before it has called a job, it drops the job. The executor
+    /// later, on any thread. An executor that ends drops the jobs that it has not called. The executor
     /// catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }

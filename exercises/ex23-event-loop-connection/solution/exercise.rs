@@ -63,8 +63,7 @@ pub struct Connection<T, H> {
     input: Vec<u8>,
     /// The answers that are not written yet.
     output: VecDeque<u8>,
-    /// The directions that are ready, as far as the connection knows: the poller has reported them, and they
-    /// have not returned `WouldBlock` since.
+    /// The ready directions: the poller has reported them, and they have not returned `WouldBlock` since.
     ready: Ready,
     /// The reason why the connection reads nothing more, if there is one.
     end: Option<End>,

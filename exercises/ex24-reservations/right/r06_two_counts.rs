@@ -1,6 +1,6 @@
 //! Right: one count is for the clients in put(), and another count is for the lines that clients have put.
-//! After put(), a client moves its line from the first count to the second. The writer may have written the
-//! line before, so a client can be the thread that ends the log.
+//! After put(), a client moves its line from the first count to the second. The writer may already have
+//! written the line, so a client can be the thread that ends the log.
 #![allow(unused)]
 
 use crate::sync::{Arc, Mutex};
@@ -15,12 +15,12 @@ pub trait Lines: Send + Sync {
     /// `wake()`, even if the queue has lines.
     fn take(&self) -> Option<String>;
 
-    /// Makes one `take()` return `None`: the call that waits, or else the next call. `wake` itself never
-    /// waits.
+    /// Makes one `take()` return `None`: the `take()` that waits, or else the next `take()`. `wake` itself
+    /// never waits.
     fn wake(&self);
 }
 
-/// The error that gives back a line that was not accepted.
+/// The reason why a line was not accepted, with the line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
     /// Stopped: the log was already stopped.

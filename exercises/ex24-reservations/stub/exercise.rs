@@ -16,12 +16,12 @@ pub trait Lines: Send + Sync {
     /// `wake()`, even if the queue has lines.
     fn take(&self) -> Option<String>;
 
-    /// Makes one `take()` return `None`: the call that waits, or else the next call. `wake` itself never
-    /// waits.
+    /// Makes one `take()` return `None`: the `take()` that waits, or else the next `take()`. `wake` itself
+    /// never waits.
     fn wake(&self);
 }
 
-/// The error that gives back a line that was not accepted.
+/// The reason why a line was not accepted, with the line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
     /// Stopped: the log was already stopped.

@@ -1,5 +1,5 @@
-//! Right: a logger that must wait puts its line into a second queue, and the writer moves lines from it into
-//! the log queue. So no logger overtakes a waiting logger.
+//! Right: a logger that must wait puts its line into a second queue, and the writer moves lines from the
+//! second queue into the log queue. So no logger overtakes a waiting logger.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! Right: the writer and the loggers wait on one Condvar. put() wakes only one thread: if the writer waits,
+//! Right: the writer and the loggers wait on one Condvar. put() wakes only one thread. If the writer waits,
 //! no logger waits, so put() wakes the writer. The writer and stop() wake all threads.
 #![allow(unused)]
 
@@ -147,7 +147,7 @@ impl LogQueue {
 }
 
 impl State {
-    /// Drops the oldest line that may be dropped, and returns false if there is no such line.
+    /// Drops the oldest line that may be dropped, and returns false if no line may be dropped.
     fn drop_oldest(&mut self) -> bool {
         let Some(at) = self.lines.iter().position(|waiting| waiting.expendable) else { return false };
         let gap = 1 + self.lines.remove(at).map_or(0, |dropped| dropped.gap);

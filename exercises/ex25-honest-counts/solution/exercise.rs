@@ -1,5 +1,5 @@
-//! The queue of a logger: when the queue is full it drops lines by a policy, reports where lines are missing,
-//! and counts all lines.
+//! The queue of a logger: it drops lines by a policy when it is full, reports where lines are missing, and
+//! counts all lines.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -147,7 +147,7 @@ impl LogQueue {
 }
 
 impl State {
-    /// Drops the oldest line that may be dropped, and returns false if there is no such line.
+    /// Drops the oldest line that may be dropped, and returns false if no line may be dropped.
     fn drop_oldest(&mut self) -> bool {
         let Some(at) = self.lines.iter().position(|waiting| waiting.expendable) else { return false };
         let gap = 1 + self.lines.remove(at).map_or(0, |dropped| dropped.gap);

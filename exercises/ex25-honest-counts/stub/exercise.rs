@@ -1,5 +1,5 @@
-//! The queue of a logger: when the queue is full it drops lines by a policy, reports where lines are missing,
-//! and counts all lines.
+//! The queue of a logger: it drops lines by a policy when it is full, reports where lines are missing, and
+//! counts all lines.
 #![allow(unused)]
 
 use std::collections::VecDeque;

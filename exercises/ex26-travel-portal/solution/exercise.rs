@@ -7,8 +7,8 @@ use executor::{Executor, JoinTimeoutError, TaskHandle};
 /// Milliseconds: a moment on the clock, or a length of time.
 pub type Millis = u64;
 
-/// Tells the time, and waits for tasks with a time limit. The tests have their own clock; its time goes on
-/// only while a thread waits on it.
+/// Tells the time, and waits for tasks with a time limit. The tests have their own clock, whose time advances
+/// only while a thread waits on the clock.
 pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Millis;

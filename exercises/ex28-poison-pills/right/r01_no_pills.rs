@@ -11,7 +11,7 @@ pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// Takes items out of a queue. Once a consumer is dropped, other threads must not wait for it.
+/// Takes items out of a queue. Other threads must not wait for a consumer that was dropped.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
 }

@@ -11,7 +11,7 @@ pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// Takes items out of a queue. Once a consumer is dropped, other threads must not wait for it.
+/// Takes items out of a queue. Other threads must not wait for a consumer that was dropped.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     has_ended: bool,
@@ -20,7 +20,7 @@ pub struct Consumer<T> {
 /// An entry of the queue.
 enum Message<T> {
     Item(T),
-    /// Pill: a consumer that takes a pill ends.
+    /// Pill: ends the consumer that takes the pill.
     Pill,
 }
 

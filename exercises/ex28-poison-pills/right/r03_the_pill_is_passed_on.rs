@@ -1,4 +1,5 @@
-//! Right: there is only one pill, and a consumer that finds it leaves it in the queue for the next consumer.
+//! Right: there is only one pill. A consumer that finds the pill leaves the pill in the queue for the next
+//! consumer.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -11,7 +12,7 @@ pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// Takes items out of a queue. Once a consumer is dropped, other threads must not wait for it.
+/// Takes items out of a queue. Other threads must not wait for a consumer that was dropped.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     has_ended: bool,
@@ -20,7 +21,7 @@ pub struct Consumer<T> {
 /// An entry of the queue.
 enum Message<T> {
     Item(T),
-    /// Pill: a consumer that finds the pill ends, and leaves it in the queue.
+    /// Pill: a consumer that finds the pill leaves the pill in the queue, and ends.
     Pill,
 }
 

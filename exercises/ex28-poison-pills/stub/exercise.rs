@@ -1,5 +1,5 @@
-//! A queue that comes to its end: it has many producers and many consumers, and tells each of them when no
-//! item will come any more.
+//! A queue that comes to its end: many producers put items, many consumers take them, and each consumer
+//! learns when no item will come any more.
 //!
 //! This is the only file to edit. `cargo test -p ex28-poison-pills` checks the answer.
 #![allow(unused)]
@@ -14,7 +14,7 @@ pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// Takes items out of a queue. Once a consumer is dropped, other threads must not wait for it.
+/// Takes items out of a queue. Other threads must not wait for a consumer that was dropped.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     has_ended: bool,

@@ -1,6 +1,6 @@
 //! Right: the entry itself has the tag, and the entry's destructor records how the task ended. If a thread
-//! took an entry and did not call it before the stop, the task is reported as cut off. The report waits for
-//! such an entry.
+//! took an entry and did not call it before the stop, the task is reported as cut off. The report waits until
+//! the thread has dropped this entry.
 #![allow(unused)]
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// Tells a job that it should stop. A clone of a token is the same token.
+/// Tells a job that it should stop. All clones of a token are cancelled together.
 #[derive(Debug, Clone, Default)]
 pub struct Token(Arc<AtomicBool>);
 

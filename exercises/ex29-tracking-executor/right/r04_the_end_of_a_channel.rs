@@ -16,7 +16,7 @@ use crate::sync::{Arc, Mutex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// Tells a job that it should stop. A clone of a token is the same token.
+/// Tells a job that it should stop. All clones of a token are cancelled together.
 #[derive(Debug, Clone, Default)]
 pub struct Token(Arc<AtomicBool>);
 
@@ -157,7 +157,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         if report.is_some() {
             return report;
         }
-        // If another thread holds this lock, it is still receiving, so the channel has not ended.
+        // If another thread holds this lock, that thread is still receiving, so the channel has not ended.
         let mut arriving = self.arriving.try_lock().ok()?;
         loop {
             match arriving.0.try_recv() {

@@ -14,7 +14,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// Tells a job that it should stop. A clone of a token is the same token.
+/// Tells a job that it should stop. All clones of a token are cancelled together.
 #[derive(Debug, Clone, Default)]
 pub struct Token(Arc<AtomicBool>);
 
@@ -108,7 +108,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         // No lock is held during the call of the pool.
         match self.pool.execute(Box::new(move || book.run())) {
             Ok(()) => Ok(()),
-            // If `stop` has handed the tag back meanwhile, the tag must not be returned here, too.
+            // If `stop` has already handed the tag back, `submit` must not return the tag, too.
             Err(_entry) => self.book.take_back(number).map_or(Ok(()), Err),
         }
     }
@@ -120,7 +120,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
     /// none of these tags again.
     pub fn stop(&self) -> Vec<T> {
         let not_begun = self.book.stop();
-        // The returned entries must not be called, so they are dropped. The book has the tags of their tasks.
+        // The returned entries must not be called, so they are dropped. The book has the tags of the tasks.
         drop(self.pool.shutdown_now());
         not_begun.into_values().map(|(tag, _job)| tag).collect()
     }

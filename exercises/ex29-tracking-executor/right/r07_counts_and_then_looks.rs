@@ -13,7 +13,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// Tells a job that it should stop. A clone of a token is the same token.
+/// Tells a job that it should stop. All clones of a token are cancelled together.
 #[derive(Debug, Clone, Default)]
 pub struct Token(Arc<AtomicBool>);
 

@@ -14,7 +14,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// Tells a job that it should stop. A clone of a token is the same token.
+/// Tells a job that it should stop. All clones of a token are cancelled together.
 #[derive(Debug, Clone, Default)]
 pub struct Token(Arc<AtomicBool>);
 
@@ -108,7 +108,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         // No lock is held during the call of the pool.
         match self.pool.execute(Box::new(move || book.run(number, job))) {
             Ok(()) => Ok(()),
-            // If `stop` has handed the tag back meanwhile, the tag must not be returned here, too.
+            // If `stop` has already handed the tag back, `submit` must not return the tag, too.
             Err(_entry) => self.book.take_back(number).map_or(Ok(()), Err),
         }
     }
@@ -176,14 +176,15 @@ impl<T> Book<T> {
         // No lock is held here.
         let is_done = match catch_unwind(AssertUnwindSafe(|| job(&self.token))) {
             Ok(result) => result.is_ok(),
-            // A panicked job may be unfinished. But a job that was not asked to stop would fail again.
+            // A panicked job may be unfinished. But a job that was not asked to stop has failed by itself,
+            // and would fail again.
             Err(_panic) => !self.token.is_cancelled(),
         };
         self.end(number, is_done);
     }
 
     /// Returns true if the task may begin. The task moves between the two lists in one step, so `stop` finds
-    /// it in exactly one list.
+    /// the task in exactly one list.
     fn begin(&self, number: u64) -> bool {
         let mut state = self.state.lock().unwrap();
         let Some(tag) = state.waiting.remove(&number) else { return false };

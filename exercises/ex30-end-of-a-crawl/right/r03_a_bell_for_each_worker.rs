@@ -92,8 +92,8 @@ impl Frontier {
         state.ring_all();
     }
 
-    /// Returns each page that was found and is not over, once, in any order. Such a page waits, is being
-    /// read, or was put back.
+    /// Returns each page that was found and is not over, once, in any order. Each of these pages waits, is
+    /// being read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         self.state.lock().unwrap().open.iter().copied().collect()
     }

@@ -75,8 +75,8 @@ impl Frontier {
         self.changed.notify_all();
     }
 
-    /// Returns each page that was found and is not over, once, in any order. Such a page waits, is being
-    /// read, or was put back.
+    /// Returns each page that was found and is not over, once, in any order. Each of these pages waits, is
+    /// being read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         self.state.lock().unwrap().open.iter().copied().collect()
     }
@@ -126,7 +126,7 @@ impl Drop for Visit<'_> {
         }
         self.frontier.state.lock().unwrap().open.remove(&self.page);
         if self.frontier.open.fetch_sub(1, Ordering::SeqCst) == 1 {
-            // A worker that has seen the page open holds the lock until it sleeps.
+            // A worker that has read a number above 0 holds the lock until the worker sleeps.
             drop(self.frontier.state.lock().unwrap());
             self.frontier.changed.notify_all();
         }

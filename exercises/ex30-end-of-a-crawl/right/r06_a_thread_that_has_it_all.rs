@@ -109,8 +109,8 @@ impl Frontier {
         self.tell(Message::Stop);
     }
 
-    /// Returns each page that was found and is not over, once, in any order. Such a page waits, is being
-    /// read, or was put back.
+    /// Returns each page that was found and is not over, once, in any order. Each of these pages waits, is
+    /// being read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         let (sender, receiver) = channel();
         self.tell(Message::Left(sender));

@@ -44,8 +44,8 @@ impl Frontier {
         todo!("hand out no page any more, and tell the workers that wait")
     }
 
-    /// Returns each page that was found and is not over, once, in any order. Such a page waits, is being
-    /// read, or was put back.
+    /// Returns each page that was found and is not over, once, in any order. Each of these pages waits, is
+    /// being read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         todo!("the pages that were found and are not over")
     }

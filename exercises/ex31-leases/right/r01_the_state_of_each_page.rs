@@ -61,15 +61,15 @@ impl Queue {
         })
     }
 
-    /// Finishes the page of the lease with this token. Returns true if the page is now finished. Changes
-    /// nothing and returns false if the lease was over.
+    /// Finishes the page of the lease with this token. Returns true if the page is now finished. If the lease
+    /// was over, changes nothing and returns false.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         self.end(token, now, Is::Finished)
     }
 
     /// Gives back the page of the lease with this token. Returns true if the call has ended the lease. After
-    /// that call, the page waits again as if the lease had never been given. Changes nothing and returns
-    /// false if the lease was over.
+    /// a call that has ended the lease, the page waits again as if the lease had never been given. If the
+    /// lease was over, changes nothing and returns false.
     pub fn give_back(&self, token: u64, now: Time) -> bool {
         self.end(token, now, Is::Waiting)
     }

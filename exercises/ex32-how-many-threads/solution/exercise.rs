@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 pub fn how_many_threads(most: usize, mut measure: impl FnMut(usize) -> u64) -> usize {
     let mut known = BTreeMap::new();
     let mut rate = |threads: usize| *known.entry(threads).or_insert_with(|| u128::from(measure(threads)));
-    // Up to its peak the curve rises with each thread. So the rates of two neighbours show where the peak is.
+    // Up to its peak the curve rises with each thread. So the rates of two consecutive numbers show on which
+    // side the peak is.
     let (mut low, mut peak) = (1, most);
     while low < peak {
         let middle = low + (peak - low) / 2;

@@ -1,5 +1,5 @@
-/// Returns the number of items that a piece should have, from 1 to `items`. Only a task with more items is
-/// divided.
+/// Returns the number of items that a piece should have, from 1 to `items`. A task is divided only if it has
+/// more items than this number.
 ///
 /// `measure(n)` runs a task of `n` items, from 0 to `items`, and returns its time in nanoseconds.
 /// `measure(0)` is the cost of the task itself. There is at least one item, and at least one worker.

@@ -1,4 +1,4 @@
-//! Right: The workers run in a scope, and send the jobs that they took through a channel. If a worker panics,
+//! Right: The workers run in a scope, and use a channel to send the jobs that they took. If a worker panics,
 //! the scope panics, too.
 #![allow(unused)]
 

@@ -31,7 +31,8 @@ fn oldest_first(new: fn() -> Arc<dyn Inbox>) {
     assert_eq!(taken, [1, 2, 3], "the oldest job comes first");
 }
 
-/// Three workers take one job each, and three jobs come. On some schedules all workers sleep meanwhile.
+/// Three workers take one job each, and three jobs are put. On some schedules all workers sleep before the
+/// first job comes.
 fn each_worker_gets_a_job(new: fn() -> Arc<dyn Inbox>) {
     let inbox = new();
     let workers = [(); 3].map(|()| {

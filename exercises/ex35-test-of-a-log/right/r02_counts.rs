@@ -1,6 +1,6 @@
 //! Right: The test counts, for each line, how often the line was accepted and has not been written yet. In
-//! the first scenario the writer comes first, in the second scenario the lines come first, and the third
-//! scenario has two logs.
+//! the first scenario the writer's thread is started first, in the second scenario the client's thread is
+//! started first, and the third scenario has two logs.
 #![allow(unused)]
 
 use std::collections::BTreeMap;

@@ -44,7 +44,7 @@ impl Client {
         Arc::new(Self::with(number, None, false))
     }
 
-    /// Makes a client that runs the given closure when it is served or refused.
+    /// Makes a client that runs the given closure when the client is served or refused.
     pub fn that(number: usize, work: Job) -> Arc<Self> {
         Arc::new(Self::with(number, Some(work), false))
     }

@@ -82,12 +82,12 @@ pub fn it_goes_on_until_it_would_block() {
 }
 
 pub fn what_is_ready_is_remembered() {
-    // The poller reports the output once, at the beginning, when there is nothing to write.
+    // The poller reports the output only once, at the beginning, when there is nothing to write.
     let mut client = Client::new(vec![Block, Bytes(b"a\n")], vec![], WIDE);
     ends(&mut client, WAITS_TO_READ, EDGE);
     client.has_got("A\n", EDGE);
-    // The poller reports the input once, while the connection must not read because too many bytes wait to be
-    // written.
+    // The poller reports the input only once, while the connection must not read because too many bytes wait
+    // to be written.
     let input = vec![Bytes(b"a\nb\nc\n"), Bytes(b"d\n"), Bytes(b"e\n")];
     let output = vec![Block, Room(100), Block, Room(100)];
     let mut client = Client::new(input, output, NARROW);

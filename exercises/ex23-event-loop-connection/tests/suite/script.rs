@@ -44,8 +44,8 @@ impl Direction {
         Self { events: events.into(), blocked, ..Self::default() }
     }
 
-    /// Begins a turn: if the poller has reported this direction, rightly or wrongly, the connection may call
-    /// it again.
+    /// Begins a turn: if the poller has reported this direction, rightly or wrongly, the connection may use
+    /// this direction again.
     pub fn begin_turn(&mut self, told: bool) {
         self.blocked &= !told;
         (self.blocked_now, self.moved) = (false, 0);

@@ -131,7 +131,7 @@ pub fn an_interrupted_client_wakes_the_writer() {
     interrupted("one", client);
     world.ends_with(&[], NOT_ENDED);
 
-    // The writer also ends if the log is stopped just when the interrupted client goes on.
+    // The writer also ends if the log is stopped while an interrupted client returns from put().
     let mut world = World::waiting(0);
     let client = world.client_in_put("one");
     world.queue.interrupt("one");

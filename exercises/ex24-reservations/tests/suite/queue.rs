@@ -96,7 +96,7 @@ pub struct World {
     pub log: Arc<Log>,
     written: Arc<Shared<Vec<String>>>,
     lines_written: Arc<Counter>,
-    /// Becomes one when the writer returns from run().
+    /// This counter becomes one when the writer returns from run().
     ended: Arc<Counter>,
     writer: Option<thread::JoinHandle<()>>,
 }

@@ -15,18 +15,18 @@ pub const NO_END: &str = "the queue is stopped, and a thread still waits. stop()
 const DOES_NOT_WAIT: &str = "only put() with Block waits for room. With the other policies put() returns at once, and so do stop() and \
                              counts(). None of these calls may wait for the writer, so hold no lock while `out` is called";
 
-/// The entries that the writer has handed out, and a gate at one of the lines.
+/// The entries that the writer has handed out, and a gate that can hold the writer at one line.
 pub struct Paper {
     entries: Shared<Vec<Record>>,
     gate_at: &'static str,
     /// Counts the lines that were handed out.
     pub lines: Counter,
-    /// Becomes one when the writer is at the gate.
+    /// This counter becomes one when the writer is at the gate.
     pub at_the_gate: Counter,
     gate: Counter,
 }
 
-/// Starts a writer that no gate stops.
+/// Starts a writer without a gate.
 pub fn writer(queue: &Arc<LogQueue>) -> (Arc<Paper>, thread::JoinHandle<()>) {
     start_writer(queue, "")
 }
@@ -154,7 +154,7 @@ pub fn refuses(queue: &LogQueue, line: &str, overflow: Overflow) {
     is_refused(result, &format!("the queue was stopped before put({line:?}, {overflow:?})"));
 }
 
-/// Checks that put() was refused, because it began after stop() or waited while stop() was called.
+/// Checks that put() returned `Stopped`, because put() began after stop() or waited while stop() was called.
 pub fn is_refused(result: Result<(), NotLogged>, when: &str) {
     if result != Err(NotLogged::Stopped) {
         fail(
@@ -219,7 +219,7 @@ pub fn books(queue: &LogQueue, expected: [u64; 5], cause: &str) {
     }
 }
 
-/// Two threads that wait for room in put(), and the number of threads to which put() has returned.
+/// Two threads that wait for room in put(), and the number of threads whose put() has returned.
 pub struct TwoBlocked {
     pub back: Arc<Counter>,
     handles: [thread::JoinHandle<Result<(), NotLogged>>; 2],

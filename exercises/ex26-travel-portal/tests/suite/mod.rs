@@ -35,7 +35,7 @@ fn companies(asked: &Asked, answers: &[Result<Cents, &'static str>]) -> Vec<Comp
         .collect()
 }
 
-/// Returns the entries for a deadline `deadline` milliseconds after the call.
+/// Returns the entries for a deadline that is `deadline` milliseconds after the call.
 fn quotes(simulation: &Simulation, companies: Vec<Company>, deadline: Millis) -> Vec<Entry> {
     match ask(simulation, companies, START + deadline) {
         Ok(entries) => entries,
@@ -245,7 +245,7 @@ pub fn what_has_come_in_time_counts() {
         "companies that take for ever, 5 and 9 ms, in 10 ms",
         cause,
     );
-    // Each submission takes 6 ms. Air has answered at 8 ms, and at 12 ms the deadline is over.
+    // Each submission takes 6 ms. The company Air has answered at 8 ms, and at 12 ms the deadline is over.
     let simulation = Simulation { submission: 6, ..Simulation::of(&[2, NEVER, NEVER]) };
     let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
     let cause = "asking has used up the time, and Air had answered before: look at each that was asked before you call it late";

@@ -1,4 +1,5 @@
-//! Requests that take as long as a property says, and a clock that goes on only while a thread waits on it.
+//! Requests that take as long as a property says, and a clock that advances only while a thread waits on the
+//! clock.
 
 use std::time::Duration;
 
@@ -14,12 +15,12 @@ pub const NEVER: Millis = Millis::MAX;
 /// on zero.
 pub const START: Millis = 1_000;
 
-/// The number of calls to the clock after which a test fails, because the answer polls the clock and does not
-/// wait.
+/// A test fails after this number of calls to the clock, because the answer then polls the clock instead of
+/// waiting.
 const PATIENCE: usize = 1_000;
 
 /// An executor and a clock in one object. Each job takes as long as the property says, and all jobs run at
-/// the same time. While a thread waits, the time goes on from the end of one job to the end of the next.
+/// the same time. While a thread waits, the time advances from the end of one job to the end of the next job.
 #[derive(Default)]
 pub struct Simulation {
     /// The times that the jobs take, in the order of their submission.
@@ -39,7 +40,7 @@ pub struct State {
     /// The number of submitted jobs, and the number of accepted jobs.
     brought: usize,
     accepted: usize,
-    /// The number of calls to the clock since the time last went on.
+    /// The number of calls to the clock since the time last advanced.
     asked: usize,
     /// For each running job: the time of its end, its number, and the job.
     running: Vec<(Millis, usize, Task)>,

@@ -10,7 +10,8 @@ use crate::sync::{Arc, thread};
 /// The pages of a site, with the links of each page.
 pub(super) type Site = &'static [(Page, &'static [Page])];
 
-/// A site without two links to one page. It has the smallest and the largest page number.
+/// A site without two links to one page. One page has the smallest page number, and another page has the
+/// largest.
 pub(super) const TREE: Site = &[(1, &[0, 2]), (0, &[Page::MAX]), (2, &[]), (Page::MAX, &[])];
 
 /// A site with pages that are linked from several pages, from themselves, and twice from one page.

@@ -29,7 +29,8 @@ fn none(queue: &Queue, now: Time, why: &str, cause: &str) {
     }
 }
 
-/// Asserts that a call returned the expected value. `call` names the call and its moment in the message.
+/// Asserts that a call returned the expected value. `call` is the text that names the call and its moment in
+/// the message.
 fn check(expected: bool, returned: bool, call: &str, cause: &str) {
     if returned != expected {
         fail(&format!("{call} returned {returned}"), cause);
@@ -423,7 +424,7 @@ pub fn many_workers_finish_each_page_once() {
     for worker in workers {
         let _ = worker.join();
     }
-    // The workers may have left some pages, because other workers were late.
+    // Some pages may not be finished yet, because a worker was late or has stopped looking.
     let now = clock.with(|clock| *clock) + 3;
     for lease in (0..100).map_while(|_| queue.take(now)) {
         if queue.finish(lease.token, now) {
