@@ -3,9 +3,9 @@
 //!
 //! Every wait for a client has a limit. A read returns at a time that the caller gives, or after [50
 //! ms](SLICE), so that the caller can check for other reasons to end the wait. A write is limited by a
-//! [budget](crate::write_budget). If the task that serves the client is cancelled, its token also ends
-//! these waits: a read returns within a slice (at once if the read would wait for longer), and a write
-//! soon afterwards. After a read, the caller checks [`is_cancelled`](Client::is_cancelled).
+//! [budget](crate::write_budget). If the task that serves the client is cancelled, the task's token also ends
+//! these waits: a wait of a read ends within a slice (a wait that may be longer than a slice ends at once),
+//! and a write ends soon afterwards. After a read, the caller checks [`is_cancelled`](Client::is_cancelled).
 //!
 //! [`lingering`](crate::lingering) decides how long the server reads on after the last answer.
 
@@ -21,8 +21,8 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The longest time that one system call of a read or write waits. After it, the thread checks whether its
-/// deadline has passed, whether its task was cancelled, and whether the server needs the thread.
+/// The longest time that one system call of a read or write waits. After this time, the thread checks whether
+/// its deadline has passed, whether its task was cancelled, and whether the server needs the thread.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
 /// The shortest time-out of a socket: not zero, because the system takes zero to mean "no time-out".
@@ -31,8 +31,8 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// A connection that is being served.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// Fields are dropped in their order, and this one is the first: when a client sees the end of its
-    /// connection, its place is already free for another connection.
+    /// Rust drops the fields in their order, and this field must be dropped first: when a client sees the end
+    /// of its connection, the place of this connection is already free for another connection.
     _place: Option<Place>,
     stream: Arc<TcpStream>,
     peer: SocketAddr,

@@ -1,9 +1,9 @@
 //! Decides who may send a request that stops the server.
 //!
-//! Its owner is not the only one who can reach a server on this machine. Other machines can reach it if it
-//! listens on more than the loopback address. Every web page that the owner has open can reach it too,
-//! because a browser sends requests wherever a page tells it to. So `POST /shutdown` must pass three
-//! checks, and each check prevents a different attack:
+//! The owner is not the only person who can reach a server on this machine. Other machines can reach the
+//! server if it listens on more than the loopback address. Every web page that the owner has opened can reach
+//! the server too, because a browser sends requests wherever a page tells it to. So `POST /shutdown` must
+//! pass three checks, and each check prevents a different attack:
 //!
 //! | check | keeps out requests from |
 //! |---|---|

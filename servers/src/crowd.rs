@@ -1,7 +1,7 @@
 //! Limits the number of open connections, and gives each open connection a place.
 //!
-//! A connection gives its place up just before it is closed, so a client that has seen the end of one
-//! connection finds a place for its next one.
+//! A connection gives up its place just before it is closed; so a client that has seen the end of one
+//! connection finds a place for its next connection.
 
 use crate::stats::{Samples, family};
 use std::sync::Arc;

@@ -22,24 +22,25 @@
 use crate::http::Conversation;
 use std::time::{Duration, Instant};
 
-/// How long a client may be silent after its last answer before its connection is closed.
+/// How long a client may be silent, after it has received its last answer, before the server closes the
+/// connection.
 const BRIEFLY: Duration = Duration::from_millis(50);
 
-/// How long a client may go on sending after its last answer.
+/// How long a client may go on sending after it has received its last answer.
 const LAST_BYTES: Duration = Duration::from_millis(500);
 
-/// The time that a refused client may be silent before the server assumes that it has sent everything. If
-/// the server knows that the client is sending, this time is [`PAUSE`].
+/// The time that a refused client may be silent before the server assumes that the client has sent
+/// everything. If the server knows that the client is sending, this time is [`PAUSE`].
 const QUIET: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// How long a client may go on sending after it was turned away.
 pub(crate) const LONGEST: Duration = Duration::from_secs(5);
 
-/// How long a client may take for the rest of its answer after the task that serves it was cancelled.
+/// How long a client may take to receive the rest of its answer after the client's task was cancelled.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Whether a client continues to send after its last answer.
+/// Whether a client continues to send after it has received its last answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StillSending {
     /// The client has announced that it will send no more bytes.
@@ -78,7 +79,7 @@ impl Lingering {
         Lingering { quiet, pause, longest, began: now, heard: now }
     }
 
-    /// Lingers for a client that has its last answer.
+    /// Lingers for a client that has received its last answer.
     pub(crate) fn briefly(now: Instant) -> Lingering {
         Lingering::new(BRIEFLY, BRIEFLY, LAST_BYTES, now)
     }
@@ -105,8 +106,8 @@ impl Lingering {
         (self.heard, self.quiet) = (now, self.pause);
     }
 
-    /// Returns when the connection is closed if no more bytes arrive before. `is_cancelled` means that the
-    /// server has no more time for this client.
+    /// Returns the time at which the connection is closed if no more bytes arrive before that time.
+    /// `is_cancelled` means that the server has no more time for this client.
     pub(crate) fn deadline(&self, is_cancelled: bool) -> Instant {
         let longest = if is_cancelled { self.longest.min(LAST_WORDS) } else { self.longest };
         (self.heard + self.quiet).min(self.began + longest)

@@ -31,8 +31,8 @@ use std::time::{Duration, Instant};
 /// client tries again after a second.
 pub(crate) const BACKLOG: u16 = 1024;
 
-/// A listener that is closing is really closed when no client has arrived for this time, because some
-/// connections may not be established yet.
+/// A closing listener stays open until no client has arrived for this time, because some connections may not
+/// be established yet.
 pub(crate) const LAST_MOMENT: Duration = Duration::from_millis(50);
 
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);
@@ -135,9 +135,9 @@ impl Listener {
         // port that another program is using.
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
-        // Each answer is sent in as few writes as possible, so it would only cause delay if the system
-        // waited in order to merge small writes. On Linux each accepted socket inherits this option, which
-        // saves a system call for each connection.
+        // The server sends each answer in as few writes as possible: if the system waited in order to merge
+        // small writes, this would only delay the answer. On Linux each accepted socket inherits this option,
+        // which saves a system call for each connection.
         socket.set_tcp_nodelay(true)?;
         Ok(socket)
     }
@@ -183,8 +183,8 @@ impl Listener {
         Ok((self.socket, self.crowd))
     }
 
-    /// Closes the listener. Clients that are connected but not accepted yet get a 503. Without this, these
-    /// clients would see a reset instead of an answer.
+    /// Closes the listener. Clients that are connected but not accepted yet get a 503. Without this answer,
+    /// these clients would see a reset.
     ///
     /// Returns the connections of these clients, and of clients that are turned away later. They stay open
     /// until the clients are [seen off](TurnedAway::see_off).
@@ -260,9 +260,9 @@ impl Iterator for Incoming<'_> {
                         }
                         continue; // the dropped connection answers 503
                     }
-                    // Perhaps this connection was meant to wake another thread. Dropping our registration
-                    // withdraws our own wake-up, so that thread would get none. So each woken thread
-                    // wakes the next.
+                    // Perhaps this connection was meant to wake another thread. When this thread drops its
+                    // registration, it withdraws its own wake-up; then the other thread would get no wake-up.
+                    // So each woken thread wakes the next.
                     wake_one_accept(*local_addr);
                 }
                 Err(error) if is_the_clients(&error) => {}

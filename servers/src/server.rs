@@ -12,9 +12,9 @@
 //!   answers requests that have arrived by that time, or that arrive within 200 ms of the last answer. After
 //!   an idle connection was closed for another client, every answer of the next second is the last on its
 //!   connection. So the server does not promise to keep a connection open and then break the promise.
-//! - The stage has begun to stop: see [`Server::until`]. The server still answers requests that arrive
-//!   within 50 ms, or within 200 ms of the last answer, but as the last requests. If a request head has
-//!   begun to arrive, the rest must arrive within a second.
+//! - The stage has begun to stop: see [`Server::until`]. The server still answers requests that arrive within
+//!   50 ms, or within 200 ms of the last answer; these requests are the last. If a request head has begun to
+//!   arrive, the rest must arrive within a second.
 //! - The connection has got as many answers as [`Limits::max_requests`] allows.
 //! - The connection has been idle for the idle time-out; or it is new, and the client has sent nothing
 //!   within the header time-out. In this case the client expects no answer, so the server closes the
@@ -55,8 +55,8 @@ use std::time::{Duration, Instant};
 /// even the bytes of a busy client need time on the network.
 pub(crate) const ON_THE_WAY: Duration = Duration::from_secs(1);
 
-/// If an answer has promised to keep its connection, the server keeps it for this time, even if other clients
-/// wait. The next request of a busy client arrives within this time.
+/// If an answer has promised to keep its connection open, the server keeps this connection open for this
+/// time, even if other clients wait. The next request of a busy client arrives within this time.
 pub(crate) const KEPT_FOR: Duration = Duration::from_millis(200);
 
 /// The largest number of bytes that one read can return. If another client needs the thread, the server still
