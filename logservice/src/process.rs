@@ -10,7 +10,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-/// The number of forks from the first process that registered the counter to this process.
+/// The number of forks between the first process that registered the counter and this process.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
 /// The process that started a service.

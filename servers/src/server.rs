@@ -113,8 +113,8 @@ impl Server {
         Server { site, limits, log, room, tally, board: None, idle_for, keep_alive }
     }
 
-    /// A connection may stay open only as long as `may_stay` returns true. Once `may_stay` returns false, the
-    /// server answers the requests that it has already read, and then closes the connection.
+    /// A connection may stay open only as long as `may_stay` returns true. After `may_stay` has returned
+    /// false, the server answers the requests that it has already read, and then closes the connection.
     ///
     /// A blocking stage gives a thread to each connection. An idle connection keeps its thread idle, even if
     /// another client waits for a thread. With a single thread, one idle browser tab would prevent all other
@@ -129,17 +129,17 @@ impl Server {
         self
     }
 
-    /// Ends connections once `stop` is cancelled. An idle connection is closed if no bytes arrive on it for a
-    /// moment. If a request head has begun to arrive, it is refused unless it is complete within a second of
-    /// its first byte. All other connections are closed in the same way as when their threads are needed.
-    /// Requests in progress and arriving bodies still get their usual time.
+    /// Ends connections after `stop` has been cancelled. An idle connection is closed if no bytes arrive on
+    /// it for a moment. If a request head has begun to arrive, it is refused unless it is complete within a
+    /// second of its first byte. All other connections are closed in the same way as if other clients needed
+    /// their threads. Requests in progress and arriving bodies still get their usual time.
     #[must_use]
     pub fn until(mut self, stop: &CancelToken) -> Server {
         self.keep_alive.until(stop);
         self
     }
 
-    /// Returns the memory for the bodies of all clients; it also knows how many of its bytes are taken.
+    /// Returns the memory for the bodies of all clients, which also counts how many of its bytes are taken.
     pub fn room(&self) -> &Room {
         &self.room
     }
@@ -291,8 +291,8 @@ impl Server {
         // may send as fast as the server answers, so the server might never finish.
         let stays = is_sound && conversation.may_go_on() && (self.may_stay() || conversation.next_is_here());
         // The client's next request is often on its way. So the thread yields before it reads: if the request
-        // is then here, this costs the system less than putting the thread to sleep and waking it. After a
-        // file, no request is on its way yet, because the client must receive the whole file first.
+        // has arrived by then, yielding costs the system less than putting the thread to sleep and waking it.
+        // After a file, no request is on its way yet, because the client must receive the whole file first.
         let gives_way = !conversation.has_unread() && !matches!(response.body, Body::File { .. });
         let status = response.status;
         let then = self.then(stays, conversation.has_unread());

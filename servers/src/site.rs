@@ -136,8 +136,8 @@ impl Site {
         self.at(request.path).is_some_and(|route| route.is_slow)
     }
 
-    /// Returns a refusal if the server can refuse the request after reading only its head. It refuses a
-    /// request for another host, or with a method that it does not answer.
+    /// Returns a refusal if the server can refuse the request after reading only its head. The site refuses a
+    /// request for another host, and a request whose method the site does not answer.
     ///
     /// The server calls this function before it reads the body. So a client that waits for *100 Continue*
     /// need not send the body of a refused request.
@@ -299,7 +299,7 @@ fn work(request: &Request<'_>, how: fn(&Request<'_>, Duration) -> Result<(), &'s
     }
 }
 
-/// Only digits: `parse` alone would also accept `+5`.
+/// The text must consist of digits: `parse` alone would also accept `+5`.
 fn whole_number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

@@ -182,8 +182,9 @@ pub struct Stoppable<'a> {
 
 impl<'a> Stoppable<'a> {
     // ANCHOR: stop
-    /// Makes a stage like [`Stage::new`], but one that can be stopped. After the stop, the stage has the time
-    /// that the flags allow, and a little more for telling its clients; then the process ends.
+    /// Makes a stage in the same way as [`Stage::new`], but this stage can be stopped. After the stop, the
+    /// stage has the time that the flags allow, and a little more time to tell its clients; then the process
+    /// ends.
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ const PIECE: usize = 512;
 
 static STDERR: Mutex<Stderr> = Mutex::new(Stderr { lost: 0, is_cut: false });
 
-/// What is known about the last lines. Only one thread at a time writes, so lines of different threads do
-/// not mix.
+/// What the writer knows about the lines that came last. Only one thread at a time writes, so lines of
+/// different threads do not mix.
 struct Stderr {
     /// The number of lines that were dropped after the last written line.
     lost: u64,

@@ -62,7 +62,7 @@ enum Fate {
 }
 
 impl TurnedAway {
-    /// Once `stop` is cancelled, a client that is turned away counts as too late.
+    /// After `stop` has been cancelled, a client that is turned away counts as too late.
     pub(crate) fn count_from(&self, stop: &CancelToken) {
         self.lock().stop = stop.clone();
     }
@@ -205,9 +205,9 @@ fn wait(watched: &mut [PollFd<'_>], longest: Duration) {
     let _ = poll(watched, Some(&longest));
 }
 
-/// Drops the clients that have closed their connections or had enough time. Returns how many of the
-/// dropped clients came too late. Does not count clients that sent nothing, for example the
-/// connection with which a stop wakes the accept loop.
+/// Drops the clients that have closed their connections or have had enough time. Returns how many of the
+/// dropped clients came too late. Does not count clients that sent nothing, for example the connection with
+/// which a stop wakes the accept loop.
 fn sweep(leavers: &mut Vec<Leaver>) -> usize {
     let now = Instant::now();
     let mut gone = 0;

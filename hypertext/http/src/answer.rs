@@ -73,7 +73,7 @@ fn validator(headers: &HeaderMap, name: &str) -> Option<String> {
 }
 
 /// Returns the address to which a redirect leads. Bytes that are not ASCII are sent back to the server
-/// unchanged, in any charset, but percent-encoded.
+/// percent-encoded but not converted, whatever their charset is.
 fn location(headers: &HeaderMap, url: &Url) -> Option<Url> {
     let mut text = Vec::new();
     for &byte in headers.get("location")?.as_bytes().trim_ascii() {

@@ -125,8 +125,8 @@ enum Place {
 #[derive(Debug, Default)]
 struct Head {
     place: Place,
-    /// The number of bytes so far, including earlier heads, because the head of an answer may come after
-    /// hints.
+    /// The number of bytes of heads that have been received so far, including earlier heads, because the head
+    /// of an answer may come after hints.
     length: usize,
     /// The number of `Link` fields of this head so far.
     links: usize,

@@ -86,8 +86,8 @@ struct Attribute {
 
 /// Passes the whole document to a reader.
 ///
-/// No content of a document is an error. The call does not block; only the token can end the call before
-/// the end of the document.
+/// Whatever a document contains, it causes no error. The call does not block; only the token can end the call
+/// before the end of the document.
 ///
 /// # Errors
 /// Fails if the token is cancelled before the end of the document.

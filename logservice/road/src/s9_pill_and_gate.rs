@@ -15,7 +15,7 @@ use super::writer_thread::WriterThread;
 use super::{Gaps, Log, Paper, Refused};
 use crate::door::sync::{Arc, Mutex};
 
-/// A log service that is stopped by a pill, which nothing can follow.
+/// A log service that is stopped by a pill; no item can follow the pill.
 pub struct GatedPillLog {
     queue: Arc<Queue<Item>>,
     is_open: Mutex<bool>,

@@ -177,8 +177,8 @@ impl<'a> Line<'a> {
 struct Shown<'l, 'a> {
     line: &'l mut Line<'a>,
     escapes: Escapes,
-    /// The start of the text that is not escaped yet. The field is `None` once the line is full: then
-    /// each new piece is escaped immediately.
+    /// The start of the text that is not escaped yet. The field is `None` after the line has become full:
+    /// from then on each new piece is escaped immediately.
     unescaped: Option<usize>,
 }
 

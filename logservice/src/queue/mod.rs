@@ -19,13 +19,13 @@
 //!
 //! # When the buffer is full
 //!
-//! The caller's [`Overflow`] policy decides what happens to a line if the buffer is full. Dropped lines
-//! leave a gap. The line after the gap keeps the number of missing lines, so that the writer can report
-//! this number there. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. A dropped
-//! line stays in the buffer with a mark, but no longer counts as used room. For these marked lines, the
-//! buffer has twice as much memory as room. When the memory is used up, at least half of it holds
-//! dropped lines, and the queue removes them. For each byte that was put, this removal moves less than
-//! one byte.
+//! The caller's [`Overflow`] policy decides what happens to a line if the buffer is full. Dropped lines leave
+//! a gap. The line after the gap keeps the number of missing lines, so that the writer can report this number
+//! at the gap. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. A dropped line
+//! stays in the buffer with a mark, but no longer counts as used room. To hold these marked lines too, the
+//! memory of the buffer is twice as large as its room. When the memory is used up, at least half of it holds
+//! dropped lines, and the queue removes them. For each byte that was put, this removal moves less than one
+//! byte.
 //!
 //! # When the writer is woken
 //!
@@ -42,8 +42,8 @@
 //!    tells it to give up.
 //! 3. Lines are written in the order of their acceptance, so the lines of one thread are in the order of its
 //!    calls.
-//! 4. Under the lock, nothing is allocated, formatted or written. For example, an allocator that logs would
-//!    otherwise wait for itself.
+//! 4. Under the lock, nothing is allocated, formatted or written. If the queue allocated memory under the
+//!    lock, an allocator that logs would wait for itself.
 
 mod outcome;
 pub use outcome::{Counts, NotLogged, Overflow};

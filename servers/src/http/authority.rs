@@ -55,9 +55,9 @@ impl<'b> Authority<'b> {
         self.has_host() && self.host.eq_ignore_ascii_case(name)
     }
 
-    /// Returns whether the host is `localhost` or a name that ends in `.localhost`, with or without a dot
-    /// at the end. Browsers resolve these names themselves, and a name service must not give them to
-    /// another machine (RFC 6761, 6.3).
+    /// Returns whether the host is `localhost` or a name that ends in `.localhost`, with or without a dot at
+    /// the end. Browsers resolve these names themselves, and a name service must not let them mean another
+    /// machine (RFC 6761, 6.3).
     fn is_localhost(&self) -> bool {
         let name = self.host.strip_suffix('.').unwrap_or(self.host);
         // The comparison begins at the end of the name, because this is fast, and every request is compared.

@@ -38,7 +38,7 @@ pub(crate) fn hold() {
     });
 }
 
-/// Releases the time of this thread, which then continues.
+/// Releases the time of this thread; from now on the thread's time changes again.
 pub(crate) fn release() {
     FORMATTED.with_borrow_mut(|formatted| formatted.is_held = false);
 }

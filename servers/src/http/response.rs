@@ -11,8 +11,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// The size of a file's chunk in memory, in bytes. A body in memory is also copied behind its head up to this
-/// size.
+/// The size of a file's chunk in memory, in bytes. This is also the largest size of a body in memory that is
+/// copied behind its head.
 pub(crate) const CHUNK: usize = 64 * 1024;
 
 /// Most answers have at most this number of fields, and their list then needs no allocation.

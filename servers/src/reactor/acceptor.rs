@@ -19,7 +19,7 @@ pub(super) struct Acceptor {
     socket: Option<TcpListener>,
     crowd: Crowd,
     is_ready: bool,
-    /// When the loop tries again without an event, if it must.
+    /// The time when the loop tries again without an event, if it must try again.
     retry: Option<Instant>,
     /// The time to wait after the next failure.
     pause: Duration,
@@ -28,7 +28,7 @@ pub(super) struct Acceptor {
 
 struct Closing {
     began: Instant,
-    /// Since when no client has arrived.
+    /// The time since which no client has arrived.
     quiet: Instant,
 }
 
@@ -85,7 +85,7 @@ impl Acceptor {
         }
     }
 
-    /// Returns when the acceptor must act without an event.
+    /// Returns the time at which the acceptor must act without an event.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let end = self.closing.as_ref().filter(|_| self.socket.is_some()).map(Closing::end);
         self.retry.into_iter().chain(end).min()

@@ -70,7 +70,7 @@ pub struct Reactor {
     /// The answers that the loop is taking from its mailbox.
     #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
     posted: Vec<Box<Exchange>>,
-    /// When the task was cancelled; soon after that time the loop must end.
+    /// The time when the task was cancelled; soon after that time the loop must end.
     cancelled: Option<Instant>,
     stats: Arc<ReactorStats>,
     turn: Turn,
@@ -125,7 +125,7 @@ impl Reactor {
     /// After a stop, the loop accepts the clients that wait to be accepted, and closes the listener. The loop
     /// keeps idle connections for 50 ms, or until 200 ms after their last answer. The loop answers further
     /// requests on these connections with `Connection: close`. It closes other connections when it has
-    /// answered all requests that have arrived on them. Once the calling task is cancelled, incomplete
+    /// answered all requests that have arrived on them. After the calling task is cancelled, incomplete
     /// requests are answered with 503, and half a second later all remaining connections are cut off.
     ///
     /// # Blocking
@@ -334,7 +334,7 @@ impl Reactor {
         }
     }
 
-    /// Returns when the remaining connections are cut off.
+    /// Returns the time at which the remaining connections are cut off.
     fn last_moment(&self) -> Option<Instant> {
         self.cancelled.map(|since| since + LAST_WORDS)
     }
@@ -411,8 +411,8 @@ mod tests {
         (reactor, client)
     }
 
-    /// Sends a request that takes the server `reads` reads; when all of it has arrived, gives the connection
-    /// one turn.
+    /// Sends a request that the server must read with `reads` calls of `read`; when the whole request has
+    /// arrived, gives the connection one turn.
     fn a_turn_for(reads: usize) -> (Reactor, TcpStream) {
         let (mut reactor, mut client) = reactor();
         reactor.turn.arrived = vec![0; 1024].into(); // so that the system's buffers are large enough

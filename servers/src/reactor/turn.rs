@@ -24,7 +24,7 @@ pub(super) struct Turn {
     pub(super) server: Arc<Server>,
     pub(super) answers: Arc<Answers>,
     pub(super) hand_over: Option<HandOver>,
-    /// The time when the turn began, or later if the loop has read the clock again.
+    /// The time when the turn began, or a later time if the loop has read the clock again.
     pub(super) now: Instant,
     pub(super) stop: Stop,
     /// The buffer into which reads put their bytes.
@@ -41,7 +41,7 @@ pub(super) struct HandOver {
     pub(super) give: Box<dyn Fn(Job) + Send>,
 }
 
-/// How far the loop's end has come.
+/// The progress of the loop towards its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stop {
     No,

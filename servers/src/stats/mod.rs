@@ -61,7 +61,7 @@ enum Value {
 }
 
 impl Stats {
-    /// Makes statistics that measure only the process at first.
+    /// Makes statistics that at first measure only the process.
     pub fn new() -> Stats {
         let stats = Stats { sources: Mutex::default() };
         stats.add(process::source());
@@ -92,7 +92,7 @@ impl Stats {
         self
     }
 
-    /// Also measures how much room the queue of a pool has, and how many tasks found no room at once.
+    /// Also measures how much room the queue of a pool has, and how many tasks did not find room immediately.
     #[must_use]
     pub fn with_bound(self, name: &'static str, capacity: usize, pool: &Arc<ThreadPoolExecutor>) -> Stats {
         let pool = Arc::clone(pool);
@@ -132,8 +132,8 @@ impl Stats {
 }
 
 impl Samples {
-    /// Adds to a value without a label. Several sources may add to the same value, which is then
-    /// their sum.
+    /// Adds `count` to a value that has no label. Several sources may add to the same value, which then is
+    /// the sum of their counts.
     pub(crate) fn count(&mut self, family: &'static Family, count: u64) {
         let before = self.0.iter_mut().find(|sample| std::ptr::eq(sample.family, family));
         match before.map(|sample| &mut sample.value) {

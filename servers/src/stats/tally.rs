@@ -20,7 +20,7 @@ const STRIPES: usize = 16;
 const CODES: usize = 400;
 const FIRST_CODE: u16 = 200;
 
-/// Counts the answers and refusals of a server; the threads that send them do the counting.
+/// Counts the answers and refusals of a server; the threads that send the answers also count them.
 #[derive(Debug)]
 pub(crate) struct Tally {
     answers: Box<[Stripe]>,

@@ -126,7 +126,7 @@ fn links_may_lead_within_the_root_only() {
     symlink(outer.path(), root_path.join("up")).unwrap();
     symlink("style.css", root_path.join("in.css")).unwrap();
     symlink("loop", root_path.join("loop")).unwrap();
-    // A directory beside the root whose name begins with the name of the root.
+    // A directory beside the root; the name of this directory begins with the name of the root.
     fs::create_dir(outer.path().join("root-too")).unwrap();
     fs::write(outer.path().join("root-too/secret.txt"), "secret").unwrap();
     symlink("../root-too", root_path.join("sibling")).unwrap();

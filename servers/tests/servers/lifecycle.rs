@@ -196,7 +196,8 @@ fn who_waits_in_the_queue_is_served_before_the_end() {
     // The stage answers an accepted client, even if the client has not begun its request.
     eventually("not all are accepted", || stage.open_descriptors() == unused + 6);
     stop_by("TERM", &stage);
-    // Before that moment the stage serves no client; after it, the answer depends on how the stage stops.
+    // Before that moment the stage serves no client; after that moment, the answer depends on how the stage
+    // stops.
     stopping(&stage);
     assert_eq!(upload.end().status, 200);
     for mut client in waiting {

@@ -33,8 +33,8 @@ fn post(length: usize, is_chunked: bool) -> Vec<u8> {
     bytes
 }
 
-/// Clients that have sent all bytes of their bodies except the last one. Clients that were refused earlier
-/// are not included, nor are clients from which the stage takes no more bytes.
+/// Clients that have sent all bytes of their bodies except the last one. They do not include clients that
+/// were refused earlier, or clients from which the stage takes no more bytes.
 pub(crate) fn upload_all_but_one_byte(addr: SocketAddr, clients: usize, length: usize) -> Vec<Client> {
     let bodies = [post(length, false), post(length, true)];
     let upload = |number: usize| {

@@ -1,5 +1,5 @@
-//! Tests claims against servers whose threads share a listener. (The tests of every stage are in
-//! `policy.rs`.)
+//! Tests claims that are made against servers whose threads share a listener. (The tests of every stage are
+//! in `policy.rs`.)
 
 use crate::support::{Client, DEADLINE, SHARED_ACCEPT, Stage};
 use servers::Listener;

@@ -357,7 +357,7 @@ pub(crate) fn eventually(otherwise: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Fails unless one of five calls of `attempt` returns a time below `bound`. A wait that the code causes
-/// occurs in each attempt, but a delay that other work of the machine causes does not.
+/// occurs in each attempt, but a delay that other work of the machine causes occurs only in some attempts.
 pub(crate) fn once_of_five(bound: Duration, mut attempt: impl FnMut() -> Duration) {
     let times: Vec<_> = (0..5).map(|_| attempt()).take_while(|&took| took >= bound).collect();
     assert!(times.len() < 5, "never less than {bound:?}: {times:?}");

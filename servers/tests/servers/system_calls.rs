@@ -86,8 +86,8 @@ fn a_small_file_takes_few_system_calls() {
     });
     assert!(total(&kept) <= 6, "{kept:?}");
     // The stage has only one thread, because the threads of a pool wake each other at random. While the
-    // clients connect and send, the thread is kept busy, so that it finds each request there; waiting for a
-    // request would take two more calls.
+    // clients connect and send, the test keeps the thread busy, so that each request has arrived before the
+    // thread reads it; waiting for a request would take two more calls.
     let alone = |path: &'static str| {
         per_request(SINGLE_THREADED, &root, move |stage, count| {
             let mut holder = stage.connect();
@@ -114,7 +114,7 @@ fn a_small_file_takes_few_system_calls() {
 }
 
 /// Returns the number of all calls except those with which a loop waits. The number of waits depends on how
-/// many clients have sent something by then.
+/// many clients have sent something before each wait.
 fn but_for_waits(calls: &Calls) -> u64 {
     let waits =
         ["epoll_wait", "epoll_pwait", "sched_yield"].iter().filter_map(|name| calls.get(*name)).sum::<u64>();

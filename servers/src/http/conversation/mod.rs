@@ -8,13 +8,13 @@
 //!                        └─────────────────────── Idle ◀──────────────────────────┘
 //! ```
 //!
-//! A conversation has no socket and no clock, and never waits. The socket, the clock and the waits belong to
-//! the *driver* of the conversation. The driver reads bytes and [hands them in](Conversation::arrived), asks
-//! for [the next step](Conversation::step), and sends the bytes that the conversation returns. The blocking
-//! driver is [`Server`](crate::Server), whose thread waits between two steps. An event loop instead takes
-//! the steps for which a connection is ready, and then goes on with the next connection. The conversation
-//! knows how long a client may take ([`Conversation::deadline`]); the driver waits until that time, unless
-//! another reason ends the wait.
+//! A conversation has no socket and no clock, and never waits. The *driver* of the conversation has the
+//! socket and the clock, and it is the driver that waits. The driver reads bytes and [hands them
+//! in](Conversation::arrived), asks for [the next step](Conversation::step), and sends the bytes that the
+//! conversation returns. The blocking driver is [`Server`](crate::Server), whose thread waits between two
+//! steps. An event loop instead takes the steps for which a connection is ready, and then goes on with the
+//! next connection. The conversation knows how long a client may take ([`Conversation::deadline`]); the
+//! driver waits until that time, unless another reason ends the wait.
 //!
 //! # Invariants
 //!
@@ -45,7 +45,7 @@ pub struct Conversation {
     /// Where the current request begins in the input. The requests before this place have been answered.
     start: usize,
     head: Head,
-    /// The decoder of the current request's body, once the head is complete.
+    /// The decoder of the current request's body, if the head is complete.
     body: Option<BodyDecoder>,
     /// True if the client waits for a "100 Continue" that was not sent yet.
     is_waiting: bool,
@@ -102,8 +102,8 @@ impl Conversation {
 
     /// Makes the conversation of a connection that was opened at the time `now`. The conversation takes
     /// memory for arriving bytes from `room`. If there is not enough memory, a request is
-    /// [refused](Refusal::NoRoom). If the length of its body is known, the request is refused before
-    /// the body is sent; if the body comes in chunks, it is refused while the body grows.
+    /// [refused](Refusal::NoRoom). If the length of the request's body is known, the request is refused
+    /// before the body is sent; if the body comes in chunks, the request is refused while the body grows.
     pub fn sharing(room: &Room, limits: &Limits, now: Instant) -> Conversation {
         Conversation {
             limits: limits.clone(),
@@ -323,9 +323,9 @@ impl Conversation {
         }
     }
 
-    /// Starts the client's time for its next request at `now`: the client has the answers to all requests
-    /// that were taken. If the client has already begun to send another request, the time for that request
-    /// also begins now.
+    /// Starts the client's time for its next request at `now`, because the client has the answers to all
+    /// requests that were taken. If the client has already begun to send another request, the time for that
+    /// request also begins now.
     pub fn is_its_turn(&mut self, now: Instant) {
         (self.since, self.now) = (now, now);
     }
@@ -342,7 +342,7 @@ impl Conversation {
         }
     }
 
-    /// Returns since when the conversation has been waiting for these bytes.
+    /// Returns the time since which the conversation has been waiting for these bytes.
     pub fn since(&self) -> Instant {
         self.since
     }

@@ -180,7 +180,7 @@ pub(super) fn wants_keep_alive(headers: &[Header<'_>], version: Version) -> bool
 
 fn decimal(digits: &[u8]) -> Result<usize, Refusal> {
     match std::str::from_utf8(digits) {
-        // Only digits: `parse` alone would also accept `+5`.
+        // The text must consist of digits: `parse` alone would also accept `+5`.
         Ok(text) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
             text.parse().map_err(|_| Refusal::BodyTooLarge)
         }

@@ -106,13 +106,13 @@ fn every_request_is_answered_when_it_arrives_byte_by_byte() {
     });
 }
 
-/// Few cases run at a time. So there are enough threads, even if some threads still serve earlier clients
-/// whose end they have not noticed.
+/// Few cases run at a time. So there are enough threads, even if some threads have not noticed yet that their
+/// clients have left.
 const AT_ONCE: usize = 60;
 
-/// A stage that hands jobs over finds the refusal while the first answer is computed; the rest of the
-/// case arrives later. The other stages read on only after the first answer, which takes time, so each of
-/// them gets only some of the cases in two halves.
+/// A stage that hands jobs over finds the refusal while the first answer is computed; the rest of the case
+/// arrives later. The other stages read on only after the first answer, which takes time, so each of these
+/// stages gets only some of the cases in two halves.
 #[test]
 fn a_refusal_is_the_same_behind_a_request_that_takes_its_time() {
     const SLOW: &[u8] = b"GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -174,7 +174,7 @@ fn who_waits_for_100_continue_is_told_to_go_on() {
             client.send([body.as_bytes(), FOLLOWER].concat());
             assert_eq!(client.reply().text(), "abc");
             assert_eq!(client.reply().text(), "Hello, world!");
-            // The server need not give permission to a client that does not wait for it.
+            // If a client does not wait for permission, the server need not give permission.
             assert_eq!(stage.connect().send(head + body).reply().status, 200);
         }
         let too_large =
