@@ -18,10 +18,10 @@
 //!
 //! # Who does what
 //!
-//! The thread that logs formats the line in its own buffer, and puts the line into the
-//! [queue](crate::queue). The [writer](crate::writer) passes lines to the [sink](crate::Sink). Formats run code
-//! of the program, and so do the values that formats show. So both run without any lock of the service. Formats
-//! and values may log, too: then the log contains the inner line before the outer line.
+//! The thread that logs formats the line in its own buffer, and puts the line into the [queue](crate::queue).
+//! The [writer](crate::writer) passes lines to the [sink](crate::Sink). Formats run code of the program, and
+//! so do the values that formats show. So formats and values run without any lock of the service. Formats and
+//! values may log, too: then the log contains the inner line before the outer line.
 //!
 //! # The end
 //!
@@ -68,7 +68,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use voice::OwnVoice;
 
-/// The number of bytes of the buffer for each line that the buffer has room for.
+/// The buffer has room for one line for each `SHORT_LINE` bytes of its size.
 const SHORT_LINE: usize = 32;
 
 /// A running log service. Keep the service in a variable of `main`, and give clones of its

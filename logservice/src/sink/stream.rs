@@ -61,8 +61,8 @@ impl Sink for StdoutSink {
     }
 }
 
-/// Writes a message for the operator to standard error, because it cannot go through the log. If standard error
-/// has no room within the usual time, the message is dropped.
+/// Writes a message for the operator to standard error, because the message cannot go through the log. If
+/// standard error has no room within the usual time, the message is dropped.
 pub(crate) fn say_on_stderr(what: &str) {
     let _: Written = system::to_stderr(format!("{what}\n").as_bytes());
 }

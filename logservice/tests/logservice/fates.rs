@@ -1,4 +1,5 @@
-//! Tests everything that can happen to a log file: first in random order, then by several threads at once.
+//! Tests everything that can happen to a log file: first in random order, then by several threads at the same
+//! time.
 //!
 //! Afterwards, every line that the sink has taken must be in some file; the test can still read the removed
 //! files.

@@ -1,8 +1,8 @@
 //! Tests logs that are not files: named pipes, and sockets of syslog daemons.
 //!
 //! A child process that another test starts has all descriptors of this process until it executes its
-//! program. So a pipe may keep its reader for a moment after the test has closed the reader. If a check needs a
-//! pipe without a reader, it waits until this reader is gone.
+//! program. So a pipe may keep its reader for a moment after the test has closed the reader. If a check needs
+//! a pipe without a reader, the check waits until this reader is gone.
 
 use crate::place::{Place, number, numbered, wait_until, write, write_all};
 use logservice::Sink;

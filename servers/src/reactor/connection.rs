@@ -67,8 +67,8 @@ pub(super) struct Connection {
     end_is_near: bool,
     /// True if the connection is in the queue for another turn.
     pub(super) is_scheduled: bool,
-    /// The entry for this connection among the [deadlines](super::deadlines); earlier entries for it no
-    /// longer count.
+    /// The only valid entry for this connection among the [deadlines](super::deadlines); all other entries
+    /// for the connection are out of date.
     pub(super) looked_at: Option<Instant>,
 }
 

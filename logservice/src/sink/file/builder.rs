@@ -52,7 +52,7 @@ impl FileBuilder {
         self
     }
 
-    /// Begins a new file with each hour or day of this time zone.
+    /// Begins a new file for each hour or day of this time zone.
     pub fn rotate_every(mut self, every: Every, zone: TimeZone) -> Self {
         self.rotation.every = Some((every, zone));
         self
@@ -107,8 +107,8 @@ impl FileBuilder {
     ///
     /// # Errors
     /// Each error names the path.
-    /// * [`ResourceBusy`](io::ErrorKind::ResourceBusy): another sink writes the file, in this process or
-    ///   another. This error comes after half a second, which gives the other sink time to end.
+    /// * [`ResourceBusy`](io::ErrorKind::ResourceBusy): another sink writes the file, in this process or in
+    ///   another process. This error comes after half a second, which gives the other sink time to end.
     /// * [`InvalidInput`](io::ErrorKind::InvalidInput): the settings contradict each other, or are not possible
     ///   for the file at this path.
     /// * The system's error if the file or its lock cannot be opened.

@@ -85,7 +85,7 @@ pub(crate) fn dated(log: &Path) -> io::Result<Vec<Dated>> {
 }
 
 /// Finds the names in the log's folder that begin with the log's name and a dot, and returns the results of
-/// `read` for their ends.
+/// `read` for the ends of these names.
 pub(crate) fn beside<T>(log: &Path, read: impl Fn(&str) -> Option<T>) -> io::Result<Vec<T>> {
     let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut found = Vec::new();
