@@ -83,7 +83,7 @@ impl ServerArgs {
     ///
     /// # Errors
     ///
-    /// Returns a message that says what to do, if there is no such directory.
+    /// If there is no such directory, returns a message that says what to do.
     pub fn site(&self) -> anyhow::Result<Site> {
         let below = |root: &PathBuf| {
             Files::below(root).map_err(|error| {

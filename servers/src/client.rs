@@ -4,10 +4,10 @@
 //! Every wait for a client has a limit. A read returns at a time that the caller gives, or after [50
 //! ms](SLICE), so that the caller can check for other reasons to end the wait. A write is limited by a
 //! [budget](crate::write_budget). If the task that serves the client is cancelled, the task's token also ends
-//! these waits: a wait of a read ends within a slice (a wait that may be longer than a slice ends at once),
-//! and a write ends soon afterwards. After a read, the caller checks [`is_cancelled`](Client::is_cancelled).
+//! these waits. A read returns within a slice, or at once if its wait may be longer than a slice; a write
+//! returns soon afterwards. After a read, the caller checks [`is_cancelled`](Client::is_cancelled).
 //!
-//! [`lingering`](crate::lingering) decides how long the server reads on after the last answer.
+//! [`lingering`](crate::lingering) decides how long the server continues to read after the last answer.
 
 use crate::crowd::Place;
 use crate::http::Presence;
@@ -44,9 +44,9 @@ pub(crate) struct Client {
     wakes: OnceCell<Registration>,
 }
 
-/// The time for which one read waits, or one write. The socket gets this time-out only before the first
-/// call that must wait. Many connections never wait: their only request has already arrived, and there is
-/// room for their only answer.
+/// The time for which one read or one write waits. The socket gets this time-out only before the first call
+/// that must wait. Many connections never wait: their only request has already arrived, and there is room for
+/// their only answer.
 #[derive(Debug)]
 struct Waits {
     longest: Duration,
@@ -135,8 +135,8 @@ impl Client {
                 deadline.saturating_duration_since(Instant::now()).max(SHORTEST)
             }
         };
-        // If the current time-out of the socket is nearly right, it is kept: usually the wait is as long as
-        // before, and no system call is needed.
+        // If the socket's current time-out is nearly right, the socket keeps it: usually the wait is as long
+        // as before, and no system call is needed.
         if self.reads.set.get().is_none_or(|set| set > longest + SLICE || set < longest / 2) {
             self.stream.set_read_timeout(Some(longest))?;
             self.reads.set.set(Some(longest));
@@ -155,7 +155,7 @@ impl Client {
         });
     }
 
-    /// Calls write once; if there is no room, the call waits for a slice at most.
+    /// Calls `write` once; if there is no room, the call waits for a slice at most.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         if self.writes.set.get().is_none() {
             match at_once::write(&self.stream, bytes) {
@@ -274,7 +274,7 @@ pub(crate) fn is_nothing_yet(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
-/// Reads and writes that do not wait.
+/// Non-blocking reads and writes.
 #[cfg(unix)]
 mod at_once {
     use rustix::net::{RecvFlags, SendFlags, recv, send};

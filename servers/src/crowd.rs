@@ -42,7 +42,7 @@ impl Crowd {
         self.0.open.load(Ordering::Relaxed)
     }
 
-    /// Takes a place for another connection, if there is one. This function never blocks.
+    /// Takes a place for another connection, if a place is free. This function never blocks.
     pub(crate) fn enter(&self) -> Option<Place> {
         let Count { open, most, .. } = &*self.0;
         // Relaxed is enough: the counter is only a number, and no other data depends on it.

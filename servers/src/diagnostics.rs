@@ -11,7 +11,7 @@
 //!
 //! The stages install the subscriber of [`show_diagnostics`]. The subscriber writes to stderr without making
 //! any thread wait (see `stderr.rs`). An answer becomes one line, as in the logs of other web servers, and a
-//! report becomes just its text.
+//! report becomes a line with only its text.
 
 use crate::access_log::{ACCESS, AccessLog};
 use crate::stderr::{Lines, write_line};
@@ -75,7 +75,7 @@ where
     // so the layers are in a list.
     let mut layers = vec![Plain.with_filter(ours).boxed()];
     if let Some(wanted) = asked_for() {
-        // The layer does not print its own errors, because printing panics if stderr is closed.
+        // The layer does not print its own errors, because a print to stderr panics if stderr is closed.
         let lines = fmt::layer().with_writer(|| Lines).with_ansi(false).log_internal_errors(false);
         layers.push(lines.with_filter(wanted).boxed());
     }

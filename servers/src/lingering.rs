@@ -15,9 +15,9 @@
 //! | any other refusal | yes | 500 ms; 2 s if the server knows that the client is sending | `--linger-timeout` |
 //! | 503 to a connection that is not served | yes | 500 ms; 2 s once the client has sent something | 5 s |
 //!
-//! In a blocking stage, a thread reads on for the client that it served ([`client`](crate::client)), and
-//! the accept loop reads on for all clients that it has turned away
-//! ([`turned_away`](crate::turned_away)). An event loop reads on for its connections.
+//! In a blocking stage, a thread continues to read from the client that it served
+//! ([`client`](crate::client)), and the accept loop continues to read from all clients that it has turned
+//! away ([`turned_away`](crate::turned_away)). An event loop continues to read from its own connections.
 
 use crate::http::Conversation;
 use std::time::{Duration, Instant};
@@ -63,7 +63,7 @@ impl StillSending {
     }
 }
 
-/// Decides how long the server reads on.
+/// Decides how long the server continues to read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lingering {
     quiet: Duration,

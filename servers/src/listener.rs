@@ -102,14 +102,15 @@ impl Listener {
     #[cfg(target_os = "linux")]
     fn another(&self) -> io::Result<Listener> {
         // Linux lets several sockets of one user listen at the same address if all of them allow it. The
-        // first socket does not allow sharing before it listens. So its `listen` fails if any other socket
-        // listens on the address. Afterwards the system refuses every other socket, even the socket of a
-        // server that starts in the same way.
+        // first socket does not allow sharing before it listens. So the `listen` of the first socket fails if
+        // any other socket listens on the address. Afterwards the system refuses every other socket, even the
+        // socket of a server that starts in the same way.
         //
-        // Two problems remain. First, before the first socket listens, another program may listen on exactly
-        // this port: then this function fails, and nothing is shared. Second, from now on any other program
-        // of the same user gets some of the clients if it also allows sharing. It does not help to forbid
-        // sharing after all sockets listen, because Linux remembers for the port that sharing was allowed.
+        // Two problems remain. First, another program may begin to listen on exactly this port before our
+        // first socket listens: then this function fails, and nothing is shared. Second, from now on any
+        // other program of the same user gets some of the clients if it also allows sharing. It does not help
+        // to forbid sharing after all sockets listen, because Linux remembers for the port that sharing was
+        // allowed.
         SockRef::from(&self.socket).set_reuse_port(true)?;
         let socket = Listener::socket(self.local_addr)?;
         socket.set_reuse_port(true)?;
@@ -186,8 +187,8 @@ impl Listener {
     /// Closes the listener. Clients that are connected but not accepted yet get a 503. Without this answer,
     /// these clients would see a reset.
     ///
-    /// Returns the connections of these clients, and of clients that are turned away later. They stay open
-    /// until the clients are [seen off](TurnedAway::see_off).
+    /// Returns the connections of these clients, and of clients that are turned away later. These connections
+    /// stay open until the clients are [seen off](TurnedAway::see_off).
     ///
     /// # Blocking
     ///
@@ -216,7 +217,7 @@ impl Listener {
                     Err(error) if is_the_clients(&error) => {}
                     Err(_) if Instant::now() >= deadline => break,
                     // No descriptors are left, so the connections of accepted clients must be closed before
-                    // others can be accepted.
+                    // other clients can be accepted.
                     Err(_) => {
                         late.clear();
                         turned_away.see_off(Instant::now() + LAST_MOMENT);
@@ -276,8 +277,8 @@ impl Iterator for Incoming<'_> {
 }
 
 impl Incoming<'_> {
-    /// Pauses, each time for longer: without descriptors or memory, `accept` fails at once, and without a
-    /// pause the loop would be busy. During this pause the client waits in the backlog.
+    /// Pauses the loop, each time for longer: without descriptors or memory, `accept` fails at once, and
+    /// without a pause the loop would be busy. During this pause the client waits in the backlog.
     fn back_off(&mut self, error: &io::Error) {
         report(format_args!("cannot accept a connection, trying again: {error}"));
         let _ = self.stop.sleep(self.pause);

@@ -199,9 +199,9 @@ impl Server {
         }
     }
 
-    /// Returns how long one read may wait. A blocked read notices neither that its thread is needed, nor
-    /// that the stage stops. If either can happen, the wait is divided into slices, with checks between the
-    /// slices; otherwise one read waits for the whole time.
+    /// Returns how long one read may wait. A blocked read notices neither that its thread is needed, nor that
+    /// the stage stops. If the thread can be needed or the stage can stop, the wait is divided into slices,
+    /// with checks between the slices; otherwise one read waits for the whole time.
     fn longest_wait(&self, conversation: &Conversation) -> Wait {
         match conversation.deadline() {
             // On Windows, shutting down a socket does not end a read that waits on the socket.

@@ -1,7 +1,7 @@
 //! The signals that ask a stage to stop, and the deadline for the end of the process.
 //!
 //! The library does everything else, from the signal to the end of the process, in
-//! [`executor::shutdown_hooks`]. The library does not handle SIGHUP, so this module adds it.
+//! [`executor::shutdown_hooks`]. The library does not handle SIGHUP, so this module handles SIGHUP.
 
 use executor::shutdown_hooks::{ShutdownGuard, ShutdownHooks};
 use executor::{CancelToken, Promise};

@@ -73,7 +73,7 @@ impl Site {
             .route("/echo", &["POST"], "answers with the body that was sent", echo)
     }
 
-    /// Adds `/panic`, whose handler panics; it shows what a panic does to a thread of the stage.
+    /// Adds `/panic`, whose handler panics, to show what a panic does to a thread of the stage.
     #[must_use]
     pub fn with_panic(self) -> Site {
         self.route("/panic", &["GET"], "panics: what becomes of its thread?", |_| {
@@ -328,7 +328,7 @@ fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
 }
 
 /// Blocks a thread, without using a processor core, for this time; ends earlier if the task is cancelled.
-/// This work stands for a query to a database, which continues even after the client has left.
+/// This work imitates a query to a database; the query continues even after the client has left.
 fn block(_: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     CancelToken::current().sleep(duration).map_err(|_| STOPPING)
 }

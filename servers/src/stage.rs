@@ -44,7 +44,7 @@ impl<'a> Stage<'a> {
     ///
     /// # Errors
     ///
-    /// Returns a message that says what to do, for instance if the address of `--watch` is taken.
+    /// Returns an error, for instance if the address of `--watch` is taken; its message says what to do.
     pub fn new<C: CommandFactory>(args: &'a ServerArgs, stats: Stats) -> anyhow::Result<Stage<'a>> {
         let command = C::command();
         let name = command.get_name().to_owned();
@@ -97,7 +97,7 @@ impl<'a> Stage<'a> {
     ///
     /// # Errors
     ///
-    /// Returns a message that says what to do, for instance if the port is taken.
+    /// Returns an error, for instance if the port is taken; its message says what to do.
     pub fn bind(&self) -> anyhow::Result<Listener> {
         self.bind_with_backlog(BACKLOG)
     }

@@ -81,8 +81,8 @@ mod system {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::{io, stdio};
 
-    /// Does not use the lock of `std::io::stderr`, because another thread may hold it while it waits for
-    /// room.
+    /// Does not use the lock of `std::io::stderr`, because another thread may hold this lock while that
+    /// thread waits for room.
     pub(super) fn write_if_there_is_room(mut bytes: &[u8]) -> bool {
         let stderr = stdio::stderr();
         let mut watched = [PollFd::new(&stderr, PollFlags::OUT)];

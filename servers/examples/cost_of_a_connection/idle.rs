@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-/// The threads, descriptors and memory of a process.
+/// The number of threads, the number of descriptors, and the memory of a process.
 #[derive(Clone, Copy, PartialEq)]
 struct Has {
     threads: usize,

@@ -10,7 +10,7 @@ use std::mem;
 /// A complete request that does not need its connection any more: it can wait in a queue, and another
 /// thread can answer it.
 ///
-/// The memory of a request can be used for another one: [`Conversation::take`](super::Conversation::take)
+/// The memory of a request can be used for another request: [`Conversation::take`](super::Conversation::take)
 /// fills an existing value.
 #[derive(Debug, Default)]
 pub struct OwnedRequest {

@@ -1,8 +1,9 @@
 //! An answer: its status, fields and body, and the code that writes them as bytes.
 //!
 //! One system call writes both the head and the body of a small answer. With two small writes, the second
-//! would wait for an acknowledgement that the client delays (Nagle's algorithm and delayed acknowledgement).
-//! A large file is never completely in memory, because it is copied through a buffer, chunk by chunk.
+//! write would wait for an acknowledgement that the client delays (Nagle's algorithm and delayed
+//! acknowledgement). A large file is never completely in memory, because it is copied through a buffer, chunk
+//! by chunk.
 
 use super::date;
 use smallvec::{SmallVec, smallvec};
@@ -91,7 +92,7 @@ pub enum Body {
     None,
     /// The body is a sequence of bytes in memory.
     Bytes(Cow<'static, [u8]>),
-    /// The body is a part of a file; the server reads this part while it sends it.
+    /// The body is a part of a file; the server reads this part while it sends the body.
     File {
         /// The source of the bytes.
         file: File,
@@ -157,8 +158,8 @@ impl Persistence<'_> {
     /// seconds, and Node's agent one second.
     pub fn idle_for(timeout: Duration) -> Option<String> {
         let seconds = timeout.as_secs();
-        // The `Keep-Alive` field is about this connection alone, so the `Connection` field must list its name
-        // (RFC 9110, 7.6.1). The two names match, because names are case-insensitive.
+        // The `Keep-Alive` field is about this connection alone, so the `Connection` field must list the name
+        // of that field (RFC 9110, 7.6.1). The two names match, because names are case-insensitive.
         (seconds > 0).then(|| format!("Connection: keep-alive\r\nKeep-Alive: timeout={seconds}\r\n"))
     }
 }
@@ -269,7 +270,7 @@ fn send_file(file: &File, start: u64, length: u64, out: &mut Vec<u8>, to: &mut i
     }
 }
 
-/// Appends the bytes of a file from `at` to `end` to `out`, but at most one chunk.
+/// Appends to `out` the bytes `at..end` of a file, but at most one chunk.
 pub(crate) fn append_chunk(file: &File, at: u64, end: u64, out: &mut Vec<u8>) -> io::Result<()> {
     let before = out.len();
     let chunk = usize::try_from(end - at).map_or(CHUNK, |left| left.min(CHUNK));

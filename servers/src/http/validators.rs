@@ -54,7 +54,7 @@ impl Validators {
     }
 
     /// Returns whether the field is `*` or lists the tag of this file. The closure `compared` returns the
-    /// part of a tag that must be equal.
+    /// part of a tag that must be equal to the file's tag.
     fn is_among(&self, request: &Request<'_>, field: &str, compared: fn(&str) -> &str) -> bool {
         let tags = request.headers(field).flat_map(|value| value.split(',')).map(str::trim);
         tags.into_iter().any(|tag| tag == "*" || compared(tag) == self.etag)

@@ -1,9 +1,9 @@
 //! The listener of an event loop, which accepts connections until it is closed.
 //!
-//! The system reports a new connection only if no other connection was waiting when it arrived. So the
-//! loop accepts connections until none is left. If accepting fails because descriptors have run out, the
-//! system sends no further event for the connections that still wait. So the loop tries again without an
-//! event. For a blocking stage, see [`listener`](crate::listener).
+//! The system reports a new connection only if no other connection is waiting when the new connection
+//! arrives. So the loop accepts connections until none is left. If accepting fails because descriptors have
+//! run out, the system sends no further event for the connections that still wait. So the loop tries again
+//! without an event. For a blocking stage, see [`listener`](crate::listener).
 
 use crate::crowd::{Crowd, Place};
 use crate::diagnostics::report;
@@ -75,7 +75,7 @@ impl Acceptor {
         None
     }
 
-    /// Prevents any new client from connecting. The acceptor still accepts connected clients until none
+    /// Prevents any new client from connecting. The acceptor still accepts connected clients until no client
     /// has arrived for a moment.
     pub(super) fn begin_to_close(&mut self, now: Instant) {
         if let Some(socket) = &self.socket {

@@ -1,4 +1,4 @@
-//! One connection of an event loop, which makes as much progress as possible without waiting.
+//! One connection of an event loop: it makes as much progress as possible without waiting.
 //!
 //! ```text
 //!            last answer is under way       it is sent           the client sends on

@@ -12,7 +12,7 @@
 //!
 //! # Invariants
 //!
-//! 1. Only the call of [`Poll::poll`] waits in this file. A handler that runs on the loop may also wait; the
+//! 1. In this file, only the call of [`Poll::poll`] waits. A handler that runs on the loop may also wait; the
 //!    lesson shows what that costs.
 //! 2. Each connection that can continue without an event is in the queue for another turn; while that queue
 //!    is not empty, the poll does not wait.
@@ -100,10 +100,10 @@ impl Reactor {
         })
     }
 
-    /// Makes the loop pass the requests that `is_wanted` selects to `give`, as jobs. The program must run the
-    /// jobs of one connection one after the other, in their order. A dropped job answers 503.
+    /// Makes the loop pass to `give`, as jobs, the requests that `is_wanted` selects. The program must run
+    /// the jobs of one connection one after the other, in their order. A dropped job answers 503.
     ///
-    /// The loop calls both closures, so they must not wait.
+    /// The loop calls both closures, so the closures must not wait.
     #[must_use]
     pub fn handing_over(
         mut self,
@@ -124,9 +124,10 @@ impl Reactor {
     ///
     /// After a stop, the loop accepts the clients that wait to be accepted, and closes the listener. The loop
     /// keeps idle connections for 50 ms, or until 200 ms after their last answer. The loop answers further
-    /// requests on these connections with `Connection: close`. It closes other connections when it has
-    /// answered all requests that have arrived on them. After the calling task is cancelled, incomplete
-    /// requests are answered with 503, and half a second later all remaining connections are cut off.
+    /// requests on these connections with `Connection: close`. The loop closes any other connection after it
+    /// has answered all requests that have arrived on this connection. After the calling task is cancelled,
+    /// incomplete requests are answered with 503, and half a second later all remaining connections are cut
+    /// off.
     ///
     /// # Blocking
     ///

@@ -119,8 +119,8 @@ impl Stats {
         samples
     }
 
-    /// Returns the answer to `/stats`: a group of values for each pool, for the server, for its loops
-    /// and for the process. Without a pool, `pool` is null, and a note in the answer says so.
+    /// Returns the answer to `/stats`: a group of values for each pool, for the server, for its loops and for
+    /// the process. Without a pool, `pool` is null, and a note in the answer says that there is no pool.
     pub fn json(&self) -> Json {
         self.look().json()
     }

@@ -108,7 +108,8 @@ impl BodyDecoder {
     }
 
     /// Takes the bytes of the body from the front of `bytes`, and returns how many bytes it has taken. The
-    /// decoder takes all bytes unless the body [is complete](BodyDecoder::is_complete) before their end.
+    /// decoder takes all bytes unless the body [is complete](BodyDecoder::is_complete) before the end of the
+    /// bytes.
     ///
     /// # Errors
     ///

@@ -84,7 +84,7 @@ pub enum Phase {
     Head,
     /// The remaining bytes of a body.
     Body,
-    /// The conversation waits for no bytes, but for the server's answer or refusal.
+    /// The conversation waits for the server's answer or refusal, and not for bytes.
     Request,
 }
 
@@ -141,8 +141,8 @@ impl Conversation {
         }
     }
 
-    /// Decodes more bytes of a body whose beginning has been decoded. These bytes then need no memory in
-    /// the input. They may arrive when the memory for the input is used up, because the body has its own
+    /// Decodes more bytes of a body whose beginning has been decoded. These bytes then need no memory in the
+    /// input. These bytes may arrive when the memory for the input is used up, because the body has its own
     /// memory. Returns the bytes that follow the body.
     fn decode_at_once<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], Refusal> {
         let is_next = self.input.len() == self.head.length();
@@ -232,8 +232,8 @@ impl Conversation {
         b"HTTP/1.1 100 Continue\r\n\r\n"
     }
 
-    /// Returns whether the connection may stay open after the answer to the current request: the client wants
-    /// this, and the limit on requests is not reached.
+    /// Returns whether the connection may stay open after the answer to the current request, that is, whether
+    /// the client wants this and the limit on requests is not reached.
     pub fn may_go_on(&self) -> bool {
         self.limits.max_requests.is_none_or(|most| self.answered + 1 < most.get())
             && self.head.wants_keep_alive()
@@ -261,14 +261,14 @@ impl Conversation {
         }
     }
 
-    /// Returns whether there are bytes that were refused, or that were not recognised as part of a request
-    /// yet.
+    /// Returns whether there are bytes that were refused, or bytes that were not recognised as part of a
+    /// request yet.
     pub fn has_unread(&self) -> bool {
         self.refused.is_some() || self.start + self.head.length() < self.input.len()
     }
 
-    /// Appends the head of the answer to the current request to `out`, and returns the body that follows it.
-    /// The head tells the client whether the connection stays open, as `then` says.
+    /// Appends to `out` the head of the answer to the current request, and returns the body that follows this
+    /// head. The head tells the client whether the connection stays open, as `then` says.
     pub fn answer<'s>(
         &self,
         response: Response,

@@ -1,5 +1,5 @@
-//! Determines the meaning of a well-formed head: its host, where its body ends, and what its client expects.
-//! For a head whose lines are malformed, the module finds the kind of mistake.
+//! Determines the meaning of a well-formed head: its host, the end of its body, and the expectations of its
+//! client. For a head whose lines are malformed, the module finds the kind of mistake.
 
 use super::super::{Authority, Framing, Refusal, Version};
 use httparse::Header;
@@ -135,9 +135,8 @@ pub(super) fn framing(headers: &[Header<'_>], version: Version) -> Result<Framin
     }
 }
 
-/// Accepts only the value `chunked`. If `chunked` is only the last coding of a list, a reader could find
-/// the end of the body, but this server cannot decode the body. After any other value, no reader can
-/// find the end.
+/// Accepts only the value `chunked`. If `chunked` is the last of several codings, a reader could find the end
+/// of the body, but this server cannot decode the body. With any other value, no reader can find the end.
 fn transfer_coding(headers: &[Header<'_>]) -> Result<Framing, Refusal> {
     let fields: Vec<_> = values(headers, "Transfer-Encoding").collect();
     let codings: Vec<_> = fields.iter().flat_map(|field| field.split(|&byte| byte == b',')).collect();

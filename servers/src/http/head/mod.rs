@@ -52,8 +52,9 @@ struct Parts {
 }
 
 impl Head {
-    /// Reads a head from the start of `bytes`, which contains all bytes that have arrived, also those of
-    /// earlier calls. Returns whether the head is complete. `is_end` means that no more bytes will arrive.
+    /// Reads a head from the start of `bytes`, which contains all bytes that have arrived, including the
+    /// bytes of earlier calls. Returns whether the head is complete. `is_end` means that no more bytes will
+    /// arrive.
     ///
     /// # Errors
     ///
