@@ -1,8 +1,8 @@
 //! Decodes bytes to characters, with the encoding that follows from the rules of the HTML standard.
 //!
 //! The encoding comes from the first of these sources that is present: a byte order mark, the header
-//! `Content-Type`, a `<meta>` near the beginning, and an XML declaration. If none is present, the program's
-//! assumption decides.
+//! `Content-Type`, a `<meta>` near the beginning, and an XML declaration. If no source is present, the
+//! program's assumption decides.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;

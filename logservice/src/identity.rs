@@ -32,7 +32,8 @@ impl Identity {
     }
 }
 
-/// Returns true if the file has no name left, so that it is deleted as soon as the last process closes it.
+/// Returns true if the file has no name left: the system then deletes the file as soon as the last process
+/// closes it.
 #[cfg(unix)]
 pub(crate) fn is_removed(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;

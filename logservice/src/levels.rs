@@ -115,7 +115,7 @@ impl Levels {
     }
 
     /// Parses the directives in the environment variable `RUST_LOG`, or in `otherwise` if the variable is
-    /// not set or empty.
+    /// empty or not set.
     ///
     /// # Errors
     /// Fails in the same cases as [`parse`](Self::parse).

@@ -22,7 +22,7 @@ impl Home {
     /// Fails if the system has no memory for the registration.
     pub(crate) fn here() -> io::Result<Self> {
         static ARE_COUNTED: AtomicBool = AtomicBool::new(false);
-        // If two threads register at once, each fork is counted twice, which causes no error.
+        // If two threads register at the same time, each fork is counted twice, which causes no error.
         if !ARE_COUNTED.load(Relaxed) {
             count_forks()?;
             ARE_COUNTED.store(true, Relaxed);

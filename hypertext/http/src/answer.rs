@@ -13,7 +13,7 @@ use ureq::http::{HeaderMap, Response};
 use ureq::{Body, Error};
 use url::Url;
 
-/// The longest pause that a server can ask for. A crawl that does not wait for so long leaves the server's
+/// The longest pause that a server can ask for. If a crawl does not wait for so long, it leaves the server's
 /// pages to another run.
 const LONGEST_PAUSE: Duration = Duration::from_hours(24);
 

@@ -116,8 +116,8 @@ pub struct Fetched {
     /// The target of a redirect (a status of 300 to 399), resolved against the address of the page. The
     /// target may have any scheme and any host: the caller decides whether to fetch it.
     pub location: Option<Url>,
-    /// The time from now for which the server wants no further request; at most a day. The value is `None`
-    /// if the server asks for no pause, or for a pause that is already over.
+    /// How long, from now on, the server wants no further request; at most a day. The value is `None` if the
+    /// server asks for no pause, or for a pause that is already over.
     pub retry_after: Option<Duration>,
     /// The unchanged `Link` fields (RFC 8288).
     pub link: Vec<String>,
@@ -251,7 +251,7 @@ impl Fetcher {
         fetched
     }
 
-    /// Refuses an address if this needs no connection.
+    /// Refuses an address that can be refused without a connection.
     fn admit(&self, url: &Url) -> Result<(), FetchError> {
         match url.scheme() {
             "http" => (),

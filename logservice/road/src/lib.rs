@@ -1,8 +1,8 @@
 //! Nine steps towards a log service that outlives its clients: each module is a step, and a later step corrects
 //! the faults of an earlier step.
 //!
-//! Any number of clients pass lines to a log, and one writer writes them. A good log keeps five promises;
-//! for each promise there is a function in [`properties`]:
+//! Any number of clients pass lines to a log, and one writer writes these lines. A good log keeps five
+//! promises; for each promise there is a function in [`properties`]:
 //!
 //! 1. *Accepted means written.* If `log` returned `Ok`, the line is written exactly once before `stop`
 //!    returns.

@@ -65,8 +65,8 @@ fn every_stage_has_the_same_flags() {
         let help = String::from_utf8(help).unwrap();
         let flags =
             help.lines().map(str::trim).filter(|line| line.starts_with('-') && !line.starts_with("- "));
-        // The description of a flag is on the same line; if some description is long, it is on the next
-        // line.
+        // The description of a flag is on the same line as the flag; if some description is long, the
+        // descriptions are on the next lines.
         flags.filter_map(|line| line.split("  ").next()).map(str::to_owned).collect::<Vec<_>>()
     };
     let everywhere = flags(SINGLE_THREADED);

@@ -1,5 +1,4 @@
-//! Tests which connections stay open after an answer, for how long, and how the server tells the
-//! client.
+//! Tests which connections stay open after an answer, for how long, and how the server tells the client this.
 
 use crate::support::{KEEPING_STAGES, SHARED_ACCEPT, SINGLE_THREADED, Stage};
 

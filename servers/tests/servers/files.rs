@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// Returns a directory to serve and the path for `--root`; the directory lies in another one that must not
-/// be served.
+/// Returns a directory to serve and the path for `--root`; the directory lies in another directory that must
+/// not be served.
 fn site() -> (TempDir, String) {
     let outer = tempfile::tempdir().unwrap();
     fs::write(outer.path().join("secret.txt"), "secret").unwrap();
@@ -142,8 +142,8 @@ fn links_may_lead_within_the_root_only() {
     });
 }
 
-/// Runs `test` while another thread keeps replacing `path` by one of two files or links, each of which is
-/// made beside `path` and then moved.
+/// Runs `test` while another thread keeps replacing `path` by one of two files or links; the thread makes
+/// each of them beside `path` and then moves it.
 #[cfg(unix)]
 fn while_swapping(path: &Path, makers: [&(dyn Fn(&Path) + Sync); 2], test: impl FnOnce()) {
     struct OnDrop<'a>(&'a AtomicBool);

@@ -101,8 +101,8 @@ fn a_full_backlog_refuses_nobody() {
 }
 // ANCHOR_END: backlog
 
-/// Two threads that accept connections, each of which ends at its first connection. The listener lives as
-/// long as the test holds it.
+/// Two threads that accept connections; each thread ends at its first connection. The listener lives as long
+/// as the test holds it.
 fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
     let listener = Arc::new(Listener::bind(([127, 0, 0, 1], 0).into()).unwrap());
     let (tell, dead) = mpsc::channel::<()>();

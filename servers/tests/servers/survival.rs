@@ -1,7 +1,7 @@
 //! Finds the differences between the stages, and makes a table of them for the book.
 //!
 //! `RECORD=1 cargo test --test servers survival` writes the table; without `RECORD`, the test only compares
-//! it.
+//! the table.
 
 use crate::acceptance::cases::{self, Kind};
 use crate::bounds::{pipeline_endlessly, read_slowly};

@@ -2,10 +2,10 @@
 //!
 //! The cases are written as data. Each case is sent in one piece, and also byte by byte; `fuzz.rs` cuts each
 //! case in two at every position. A case that is sent in one piece is followed by another request. If the
-//! server understands the case, it must also answer the next request: this shows that it has found the end
-//! of the case. If the server refuses the case, it must not answer the next request. Each case that is
-//! refused is also sent after a slow request: the refusal must come after the answer to that request, and
-//! must not change. The tests of slow clients are in `timeouts.rs` and `floods.rs`.
+//! server understands the case, the server must also answer the next request: this shows that it has found
+//! the end of the case. If the server refuses the case, the server must not answer the next request. Each
+//! case that is refused is also sent after a slow request: the refusal must come after the answer to that
+//! request, and must not change. The tests of slow clients are in `timeouts.rs` and `floods.rs`.
 
 pub(crate) mod cases;
 
@@ -84,8 +84,8 @@ fn every_case_is_answered_when_it_arrives_whole() {
     });
 }
 
-/// Returns the cases that can be split: stages that keep no connection open may close it between two
-/// requests.
+/// Returns the cases that can be split: stages that keep no connection open may close the connection between
+/// two requests.
 fn single_requests() -> impl Iterator<Item = Case> {
     // The server may refuse an overlong request and close the connection while the client still sends the
     // rest.
@@ -111,8 +111,8 @@ fn every_request_is_answered_when_it_arrives_byte_by_byte() {
 const AT_ONCE: usize = 60;
 
 /// A stage that hands jobs over finds the refusal while the first answer is computed; the rest of the case
-/// arrives later. The other stages read on only after the first answer, which takes time, so each of these
-/// stages gets only some of the cases in two halves.
+/// arrives later. The other stages continue to read only after the first answer, which takes time, so each of
+/// these stages gets only some of the cases in two halves.
 #[test]
 fn a_refusal_is_the_same_behind_a_request_that_takes_its_time() {
     const SLOW: &[u8] = b"GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n";
