@@ -76,8 +76,8 @@ impl Escapes {
         rest.iter().position(|&byte| self.suspects(byte)).map(|at| words.len() * 8 + at)
     }
 
-    /// Returns true if eight bytes are ASCII without a character to escape; all eight bytes are checked at
-    /// once. The result may be false even for eight bytes without a character to escape.
+    /// Returns true if eight bytes are ASCII without a character to escape; all eight bytes are checked
+    /// together. The result may be false even for eight bytes without a character to escape.
     #[inline]
     fn is_plain(self, word: [u8; 8]) -> bool {
         const EACH: u64 = 0x0101_0101_0101_0101;
@@ -98,8 +98,8 @@ impl Escapes {
     /// character.
     fn suspects(self, byte: u8) -> bool {
         match byte {
-            // The listed bytes from 0x80 on begin the non-ASCII characters of `forbidden`, and also many other
-            // characters.
+            // The listed bytes from 0x80 on are the first bytes of the non-ASCII characters of `forbidden`,
+            // and also of many other characters.
             ..0x20 | 0x7f | 0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef | 0xf0 | 0xf3 => true,
             b'"' | b'\\' => self != Self::Shown,
             _ => false,

@@ -157,7 +157,7 @@ impl<'a> Line<'a> {
         self.out.drain(place..end);
     }
 
-    /// Ends a line that was cut with a mark that contains the number of missing bytes.
+    /// Puts a mark with the number of missing bytes at the end of a line that was cut.
     pub(super) fn end_with_mark(mut self) {
         if self.missing == 0 && self.out.len() <= self.end {
             return;

@@ -200,7 +200,7 @@ impl LineQueue {
     }
     // ANCHOR_END: put
 
-    /// Waits or drops lines until there is room for the given line, or until a stop.
+    /// Waits, or drops lines, until there is room for the given line, or until a stop.
     #[cold]
     fn make_room<'a>(
         &'a self,

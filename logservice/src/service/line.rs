@@ -87,8 +87,8 @@ pub(super) fn is_writer() -> bool {
     IS_WRITER.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Returns an empty string; it reuses the memory of the last line, unless this thread is already formatting a
-/// record.
+/// Returns an empty string; this string reuses the memory of the last line, unless this thread is already
+/// formatting a record.
 pub(super) fn own_memory() -> String {
     let mut line = LINE.try_with(RefCell::take).unwrap_or_default();
     line.clear();

@@ -1,4 +1,4 @@
-//! Sinks for standard error and standard output, which block the writer only for a short time.
+//! Sinks for standard error and standard output; they block the writer only for a short time.
 //!
 //! The reader of a stream may be slow, stopped or stuck. Both streams are shared with other processes, so
 //! they cannot be made non-blocking. So the sink polls for room before it writes each piece; a piece is so small that

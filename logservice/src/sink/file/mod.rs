@@ -56,7 +56,7 @@
 //! This configuration is for a file that one process writes, or several processes with
 //! [`unlocked`](FileBuilder::unlocked) sinks. The package contains this configuration,
 //! `logservice/logrotate.conf`; in a test, the real `logrotate` uses it while four services write to the
-//! file. If a process opens the file in the middle of another process's write, it sees a line without a line
+//! file. A process that opens the file in the middle of another process's write sees a line without a line
 //! feed, and adds a line feed. As a result, the file may contain an empty line.
 //!
 //! ```text

@@ -43,8 +43,8 @@ impl Dated {
         is_date(date).then(|| Self { date: date.to_owned(), number, is_compressed })
     }
 
-    /// Returns the new name for the log that is being rotated; the date is the time of the log's last line. The
-    /// date of a rotated file is never before the date of the file that was rotated before it, even if the
+    /// Returns the new name for the log that is being rotated; the date is the time of the log's last line.
+    /// The date of a rotated file is never earlier than the date of the previously rotated file, even if the
     /// clock was set back.
     pub(super) fn next(
         last: Option<&Self>,
