@@ -142,8 +142,8 @@ fn links_may_lead_within_the_root_only() {
     });
 }
 
-/// Runs `test` while another thread keeps replacing `path` by one of two files or links; the thread makes
-/// each of them beside `path` and then moves it.
+/// Runs `test` while another thread keeps replacing `path` by one of two files or links; this other thread
+/// makes each of them beside `path` and then moves it.
 #[cfg(unix)]
 fn while_swapping(path: &Path, makers: [&(dyn Fn(&Path) + Sync); 2], test: impl FnOnce()) {
     struct OnDrop<'a>(&'a AtomicBool);
