@@ -3,12 +3,13 @@
 //! 1. Nothing panics.
 //! 2. The places where the arriving bytes are split do not matter: the requests, their bodies and the
 //!    refusal at the end are the same.
-//! 3. A request gets the same answer, whether it stays in its conversation or is moved out of it first.
+//! 3. A request gets the same answer, whether the request stays in its conversation or is moved out of the
+//!    conversation first.
 //! 4. If a test asks for the same step twice, the conversation returns the same step both times. A refusal
 //!    is repeated even if more bytes arrive.
 //! 5. When the conversation and its requests are dropped, they give back the memory that they took from
 //!    the shared bound.
-//! 6. Each refusal has a status that tells the client its mistake, and the conversation never holds more
+//! 6. Each refusal has a status that tells the client what was wrong, and the conversation never holds more
 //!    bytes than the limits allow.
 
 use servers::Limits;

@@ -87,7 +87,7 @@ impl Client {
         }
         let waits = |longest| Waits { longest, set: Cell::new(None) };
         // On Windows a write that timed out does not report how many bytes it sent, so the writer cannot
-        // continue it.
+        // continue this write.
         let write_slice = if cfg!(windows) { limits.write_timeout } else { SLICE.min(limits.write_timeout) };
         Ok(Client {
             _place: place,

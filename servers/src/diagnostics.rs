@@ -34,9 +34,9 @@ pub const REPORTS: &str = "servers";
 
 /// Reports an error that does not stop the server: an event of level warn and target [`REPORTS`].
 ///
-/// If there is no subscriber, the report becomes a line on stderr, so that it is not lost. Unlike
-/// `eprintln!`, this function survives a closed stderr, and does not wait for the process that
-/// reads stderr. If there is no room for a line, the function drops the line and counts it.
+/// If there is no subscriber, the report becomes a line on stderr, so that the report is not lost. Unlike
+/// `eprintln!`, this function survives a closed stderr, and does not wait for the process that reads stderr.
+/// If there is no room for a line, the function drops the line and counts it.
 pub fn report(what: impl Display) {
     if dispatcher::has_been_set() {
         warn!(target: REPORTS, "{what}");

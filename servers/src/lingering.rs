@@ -1,10 +1,10 @@
-//! Decides when the server may close a connection after its last answer.
+//! Decides when the server may close a connection after the last answer.
 //!
 //! TCP sends a reset if a socket is closed while it has unread bytes, and also if more bytes arrive after the
-//! close. A reset can overtake the answer that was sent before it: the client then sees "connection reset"
-//! instead of the answer. So the server first ends its sending side. Then, for a bounded time, the server
-//! reads and drops the bytes that the client still sends. In a blocking stage, reading on takes a thread, so
-//! the server reads on only for a client that is still sending:
+//! close. A reset can overtake the answer that was sent before the reset: the client then sees "connection
+//! reset" instead of the answer. So the server first ends its sending side. Then, for a bounded time, the
+//! server reads and drops the bytes that the client still sends. In a blocking stage, reading on takes a
+//! thread, so the server reads on only for a client that is still sending:
 //!
 //! | the answer was | the server reads on | until the client is silent for | but at most for |
 //! |---|---|---|---|

@@ -131,8 +131,8 @@ impl Listener {
 
     fn socket(addr: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
-        // Without this option, a restarted server must wait until the system has forgotten the server's
-        // old connections. On Windows the option means something else: with it, a program can take a
+        // Without this option, a restarted server must wait until the system has forgotten the server's old
+        // connections. On Windows the option means something else: with this option, a program can take a
         // port that another program is using.
         #[cfg(unix)]
         socket.set_reuse_address(true)?;

@@ -16,8 +16,8 @@
 //!   50 ms, or within 200 ms of the last answer; these requests are the last. If a request head has begun to
 //!   arrive, the rest must arrive within a second.
 //! - The connection has got as many answers as [`Limits::max_requests`] allows.
-//! - The connection has been idle for the idle time-out; or it is new, and the client has sent nothing
-//!   within the header time-out. In this case the client expects no answer, so the server closes the
+//! - The connection has been idle for the idle time-out; or the connection is new, and the client has sent
+//!   nothing within the header time-out. In this case the client expects no answer, so the server closes the
 //!   connection without one.
 //! - A request cannot be read, or does not arrive in time: the client gets one [`Refusal`], and then the
 //!   connection is closed.
@@ -122,7 +122,7 @@ impl Server {
     /// another connection when it needs one.
     ///
     /// `may_stay` is called after each answer, and about twenty times a second for each idle connection, so
-    /// it must be cheap.
+    /// this call must be cheap.
     #[must_use]
     pub fn keep_alive_while(mut self, may_stay: impl Fn() -> bool + Send + Sync + 'static) -> Server {
         self.keep_alive.only_while(may_stay);
@@ -130,9 +130,9 @@ impl Server {
     }
 
     /// Ends connections after `stop` has been cancelled. An idle connection is closed if no bytes arrive on
-    /// it for a moment. If a request head has begun to arrive, it is refused unless it is complete within a
-    /// second of its first byte. All other connections are closed in the same way as if other clients needed
-    /// their threads. Requests in progress and arriving bodies still get their usual time.
+    /// it for a moment. If a request head has begun to arrive, the head is refused unless it is complete
+    /// within a second of its first byte. All other connections are closed in the same way as if other
+    /// clients needed their threads. Requests in progress and arriving bodies still get their usual time.
     #[must_use]
     pub fn until(mut self, stop: &CancelToken) -> Server {
         self.keep_alive.until(stop);

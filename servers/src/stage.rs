@@ -228,7 +228,7 @@ impl<'a> Stoppable<'a> {
 
     // ANCHOR: outcome
     /// Ends the stage after all clients were served or cut off: passes the exit status to the shutdown hook
-    /// that waits for it.
+    /// that waits for this status.
     pub fn end(self, status: u8) -> ExitCode {
         let _ = self.outcome.complete(status);
         drop(self.guard); // runs the hooks, unless a signal has already run them

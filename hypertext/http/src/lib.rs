@@ -284,8 +284,8 @@ impl Fetcher {
             let request = fields.iter().fold(request, |request, (name, value)| request.header(*name, *value));
             match request.call() {
                 Ok(response) => return answer::read(response, url, most, call),
-                // The server closed the kept connection before it saw this request, so the request is sent
-                // again on another connection.
+                // The server closed the kept connection before the server saw this request, so the request is
+                // sent again on another connection.
                 Err(_)
                     if !last && call.is_reused.get() && !call.has_received.get() && call.check().is_ok() =>
                 {

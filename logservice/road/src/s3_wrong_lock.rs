@@ -1,6 +1,6 @@
-//! Step 3: reservations. Before a client puts its line, it increases a count, under a lock. After the
-//! writer has written a line, it decreases the count. The writer ends only when the log is stopped and the
-//! count is zero.
+//! Step 3: reservations. Before a client puts its line, the client increases a count, under a lock. After the
+//! writer has written a line, the writer decreases the count. The writer ends only when the log is stopped
+//! and the count is zero.
 //!
 //! **The fault:** the writer does not use the same lock as the clients. In the Java listing, clients and
 //! writer use `synchronized (this)`. But the writer is an inner class, so its `this` is the thread and not

@@ -30,7 +30,7 @@ impl WriterThread {
         Self { interrupt, ended }
     }
 
-    /// Interrupts the writer's present wait, or its next wait if it does not wait now.
+    /// Interrupts the writer's present wait, or its next wait if the writer does not wait now.
     pub(super) fn interrupt(&self) {
         let token = self.interrupt.current();
         token.cancel();

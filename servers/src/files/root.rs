@@ -1,9 +1,9 @@
 //! A directory, and functions that open the files below it.
 //!
-//! The program must not examine a path first and open it afterwards. Between the two steps, another
-//! program could replace the file by a link, or by a named pipe; opening a pipe waits until another
-//! process opens its other end. So this module opens a file in one step that can neither leave the
-//! directory nor wait; it then asks the descriptor what kind of file it is.
+//! The program must not examine a path first and open it afterwards. Between the two steps, another program
+//! could replace the file by a link, or by a named pipe; opening a pipe waits until another process opens the
+//! other end of the pipe. So this module opens a file in one step that can neither leave the directory nor
+//! wait; the module then asks the descriptor what kind of file it is.
 //!
 //! | system | how a path is opened | links |
 //! |---|---|---|

@@ -49,8 +49,8 @@ impl OwnedRequest {
         drop((mem::take(&mut self.body), self.share.take()));
     }
 
-    /// Appends the head of the answer to `out`, and returns the body that follows it. The head tells the
-    /// client whether the connection stays open, as `then` says.
+    /// Appends the head of the answer to `out`, and returns the body that follows this head. The head tells
+    /// the client whether the connection stays open, as `then` says.
     pub fn answer<'s>(
         &self,
         response: Response,

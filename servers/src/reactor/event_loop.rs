@@ -176,7 +176,7 @@ impl Reactor {
             None => None,
         };
         // If a signal interrupts the poll, or memory is short, the poll returns no events, and the loop calls
-        // it again.
+        // the poll again.
         if self.poll.poll(events, patience).is_err() {
             events.clear();
         }

@@ -6,8 +6,8 @@
 //! waiting.
 //!
 //! Handlers may run on the loop's thread, but while a handler computes or waits, no other client is served.
-//! So the loop can [hand requests over](Reactor::handing_over) to other threads; then it only reads, parses
-//! and writes.
+//! So the loop can [hand requests over](Reactor::handing_over) to other threads; then the loop only reads,
+//! parses and writes.
 //!
 //! | module | what it contains |
 //! |---|---|

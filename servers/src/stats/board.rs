@@ -28,7 +28,7 @@ struct Line {
     since: Instant,
 }
 
-/// What the current thread does; the board shows it as long as this value lives. The drop of this
+/// What the current thread does; the board shows this entry as long as this value lives. The drop of this
 /// value restores the previous entry.
 pub(crate) struct Doing<'b> {
     board: &'b Board,

@@ -104,7 +104,7 @@ impl Stats {
     }
 
     /// Also measures the values that `source` adds. The source is called for each measurement, under a lock,
-    /// so it must not use these statistics.
+    /// so the source must not use these statistics.
     pub(crate) fn add(&self, source: impl Fn(&mut Samples) + Send + Sync + 'static) {
         self.lock().push(Box::new(source));
     }

@@ -87,7 +87,7 @@ fn reset_all(clients: Vec<Client>) {
 
 fn assert_answers_within_bound(stage: &Stage, count: usize, what: &str) {
     // If the server has closed the client's connection, the client connects again. The server closes the
-    // connection if the client gets no processor time for so long that it seems to be silent.
+    // connection if the client gets no processor time for so long that the client seems to be silent.
     let (began, mut client) = loop {
         let began = Instant::now();
         let mut client = stage.connect();

@@ -10,8 +10,8 @@
 //! with the square of its length. So each new piece is only searched for line ends. The parser runs when the
 //! head is complete, and also when the head can only be refused. While the head is incomplete, all runs of
 //! the parser together read at most [`WORTH`] times as many bytes as have arrived. So a malformed head is
-//! refused before its end arrives; if it comes in tiny pieces, this may happen some bytes later. The kind of
-//! refusal does not depend on the pieces in which the head arrives: see [`parse`].
+//! refused before its end arrives; if the head comes in tiny pieces, this may happen some bytes later. The
+//! kind of refusal does not depend on the pieces in which the head arrives: see [`parse`].
 
 mod meaning;
 
@@ -92,7 +92,7 @@ impl Head {
         self.parts.keep_alive
     }
 
-    /// Appends the head of the answer to `out`, and returns the body that follows it.
+    /// Appends the head of the answer to `out`, and returns the body that follows this head.
     pub(super) fn answer(&self, response: Response, then: Persistence<'_>, out: &mut Vec<u8>) -> Body {
         let connection = match (then, self.version()) {
             (Persistence::Ends, _) => CLOSE,
