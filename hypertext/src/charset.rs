@@ -108,7 +108,7 @@ fn of_content(content: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Searches the remaining bytes for a `<meta>`. Each method returns `None` if no bytes are left, which
+/// Searches the remaining bytes for a `<meta>`. Each method returns `None` if no bytes are left; this result
 /// ends the search.
 struct Scan<'d> {
     rest: &'d [u8],

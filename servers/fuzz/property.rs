@@ -48,7 +48,7 @@ pub(crate) fn check(bytes: &[u8], limits: &Limits) {
     assert_eq!(whole, taken, "taken away: {:?}", bytes.escape_ascii().to_string());
     let byte_by_byte = converse(bytes.chunks(1), limits);
     assert_eq!(whole, byte_by_byte, "byte by byte: {:?}", bytes.escape_ascii().to_string());
-    // Two places at which the test cuts the input; they depend only on the input, so a failure can be
+    // Two places at which the test cuts the input; these places depend only on the input, so a failure can be
     // repeated.
     let sum = bytes.iter().fold(bytes.len(), |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     check_cuts(bytes, [sum % (bytes.len() + 1), sum / 7 % (bytes.len() + 1)], limits);

@@ -33,8 +33,8 @@ pub const SERVED: u8 = 0;
 pub const CUT_OFF: u8 = 3;
 
 // ANCHOR: finish
-/// Waits until the accepted connections are finished, and at the `deadline` cuts off the others. Returns the
-/// exit status of the stage.
+/// Waits until the accepted connections are finished, and at the `deadline` cuts off the connections that are
+/// not finished. Returns the exit status of the stage.
 pub fn finish(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instant) -> u8 {
     let late = turned_away.see_off(deadline.min(Instant::now() + LATE));
     if late > 0 {

@@ -101,10 +101,10 @@ impl Listener {
     /// Makes another listener at the address of this one.
     #[cfg(target_os = "linux")]
     fn another(&self) -> io::Result<Listener> {
-        // Linux lets several sockets of one user listen at the same address if all of them allow it. The
-        // first socket does not allow sharing before it listens. So the `listen` of the first socket fails if
-        // any other socket listens on the address. Afterwards the system refuses every other socket, even the
-        // socket of a server that starts in the same way.
+        // Linux lets several sockets of one user listen at the same address if all these sockets allow it.
+        // The first socket does not allow sharing before it listens. So the `listen` of the first socket
+        // fails if any other socket listens on the address. Afterwards the system refuses every other socket,
+        // even the socket of a server that starts in the same way.
         //
         // Two problems remain. First, another program may begin to listen on exactly this port before our
         // first socket listens: then this function fails, and nothing is shared. Second, from now on any

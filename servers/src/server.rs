@@ -18,7 +18,7 @@
 //! - The connection has got as many answers as [`Limits::max_requests`] allows.
 //! - The connection has been idle for the idle time-out; or the connection is new, and the client has sent
 //!   nothing within the header time-out. In this case the client expects no answer, so the server closes the
-//!   connection without one.
+//!   connection without an answer.
 //! - A request cannot be read, or does not arrive in time: the client gets one [`Refusal`], and then the
 //!   connection is closed.
 //! - The client does not take its answer in time, or has closed the connection.

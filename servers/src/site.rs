@@ -88,8 +88,8 @@ impl Site {
         self
     }
 
-    /// Answers `/stats` and `/metrics` with the given statistics; without them, only the process is
-    /// measured.
+    /// Answers `/stats` and `/metrics` with the given statistics; without these statistics, only the process
+    /// is measured.
     #[must_use]
     pub fn with_stats(mut self, stats: &Arc<Stats>) -> Site {
         self.stats = Arc::clone(stats);

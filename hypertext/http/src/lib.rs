@@ -157,7 +157,7 @@ pub struct Fetcher {
 
 impl Fetcher {
     /// Creates a fetcher that lets the system resolve names, and refuses the addresses of
-    /// [`is_private_address`] unless the options allow them.
+    /// [`is_private_address`] unless the options allow these addresses.
     ///
     /// # Errors
     /// Returns [`FetchError::Unusable`] if the user agent is not valid in a header, or if the proxy cannot
@@ -194,8 +194,8 @@ impl Fetcher {
     /// Credentials in the address are not sent.
     ///
     /// # Blocking
-    /// Blocks until the answer is complete, for at most [`Options::timeout`]. The name of a host is
-    /// resolved by the system, which may take longer and cannot be cancelled.
+    /// Blocks until the answer is complete, for at most [`Options::timeout`]. The system resolves the name of
+    /// a host; this may take longer and cannot be cancelled.
     ///
     /// # Cancellation
     /// This call is a cancellation point. When `token` is cancelled, the call closes its connection and
@@ -360,7 +360,7 @@ fn roots() -> RootCerts {
     }
 }
 
-/// Accepts only proxies that `ureq` can use, because `ureq` would silently ignore others.
+/// Accepts only proxies that `ureq` can use, because `ureq` would silently ignore other proxies.
 fn proxy(url: &Url) -> Result<Proxy, FetchError> {
     let is_known = url.scheme() == "http" || (url.scheme() == "https" && cfg!(feature = "tls"));
     let proxy = Proxy::new(url.as_str()).ok().filter(|_| is_known);

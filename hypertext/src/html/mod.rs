@@ -77,7 +77,8 @@ impl<'t> Tag<'t> {
     }
 }
 
-/// The position of an attribute in a tag: its name, and the end of the value, which follows the name.
+/// The position of an attribute in a tag: the position of its name, and the end of its value; the value
+/// follows the name.
 #[derive(Debug)]
 struct Attribute {
     name: Range<usize>,

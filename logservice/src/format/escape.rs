@@ -148,7 +148,7 @@ impl Escapes {
 }
 
 /// Returns at least the last `length` bytes, as an array of eight bytes. If there are fewer than eight bytes,
-/// they are repeated to fill the array.
+/// the bytes are repeated to fill the array.
 #[inline]
 fn end_of(bytes: &[u8], length: usize) -> [u8; 8] {
     if let Some(end) = bytes.last_chunk() {

@@ -278,10 +278,10 @@ impl LineQueue {
     }
 
     // ANCHOR: stop
-    /// Refuses lines from now on, wakes the callers that wait for room, and waits until the writer has
-    /// ended. At the deadline, this call tells the writer to give up; then all other calls of `stop` also end
-    /// their waits. Returns the number of lost lines; if several threads stop the queue, only one of them gets this
-    /// number.
+    /// Refuses lines from now on, wakes the callers that wait for room, and waits until the writer has ended.
+    /// At the deadline, this call tells the writer to give up; then all other calls of `stop` also end their
+    /// waits. Returns the number of lost lines; if several threads stop the queue, only one of these threads
+    /// gets this number.
     pub(crate) fn stop(&self, deadline: Option<Instant>) -> Option<u64> {
         self.begin_to_stop();
         let is_awaited = |state: &State| state.phase != Phase::Ended && !state.give_up;

@@ -115,7 +115,8 @@ impl LogHandle {
     /// Waits until all earlier accepted lines have been passed to the system, or are on the disk.
     ///
     /// # Errors
-    /// Returns [`FlushError`], which is the reason, if the lines are not passed to the system or are not on the disk.
+    /// Returns the reason, a [`FlushError`], if the lines are not passed to the system or are not on the
+    /// disk.
     pub fn flush(&self, durability: Durability, at_most: Duration) -> Result<(), FlushError> {
         if self.shared.home.is_left() {
             return Err(FlushError::Forked);

@@ -238,7 +238,7 @@ impl Response {
         self
     }
 
-    /// Appends the status line, the fields and the empty line after them.
+    /// Appends the status line, the fields and the empty line after the fields.
     ///
     /// `connection` contains the lines about the connection, each with its line end; it may be empty.
     pub(crate) fn append_head(&self, connection: &str, out: &mut Vec<u8>) {

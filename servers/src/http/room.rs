@@ -28,8 +28,8 @@ struct Bytes {
 #[derive(Debug, Default)]
 pub(crate) struct Share {
     bytes: usize,
-    /// `None` while there are no bytes. Most requests have no body, so they do not write to memory that all
-    /// connections share.
+    /// `None` while there are no bytes. Most requests have no body; such requests do not write to memory that
+    /// all connections share.
     room: Option<Room>,
 }
 

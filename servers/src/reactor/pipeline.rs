@@ -1,6 +1,6 @@
 //! The requests of one connection that other threads answer, until the answers are sent.
 //!
-//! A client may send its next request before it has the answer to the previous one. Other threads answer
+//! A client may send its next request before it has the answer to the previous request. Other threads answer
 //! these requests while the loop continues to read. The jobs of one connection run in order, so the answers
 //! come back in the order of the requests. Both the number of these requests and the sum of their bytes are
 //! bounded. While a bound is reached, the loop does not parse the next request, and TCP makes the client

@@ -35,7 +35,7 @@ pub(super) struct Turn {
     spare: Vec<Box<Exchange>>,
 }
 
-/// Selects the requests that other threads answer, and hands them over.
+/// Selects the requests that other threads answer, and hands these requests over.
 pub(super) struct HandOver {
     pub(super) is_wanted: Box<dyn Fn(&Request<'_>) -> bool + Send>,
     pub(super) give: Box<dyn Fn(Job) + Send>,

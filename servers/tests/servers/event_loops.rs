@@ -131,7 +131,7 @@ fn a_slow_handler_takes_nothing_of_the_time_to_ask_again() {
     });
 }
 
-/// More clients wait than the loop accepts at once, and the system reports them only once.
+/// More clients wait than the loop accepts at once, and the system reports these clients only once.
 #[test]
 fn all_that_wait_are_accepted_though_nothing_tells_of_them_again() {
     let flags = ["--quiet", "--loops", "1", "--trusting", "--header-timeout", "10m"];

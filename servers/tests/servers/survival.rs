@@ -1,4 +1,4 @@
-//! Finds the differences between the stages, and makes a table of them for the book.
+//! Finds the differences between the stages, and makes a table of these differences for the book.
 //!
 //! `RECORD=1 cargo test --test servers survival` writes the table; without `RECORD`, the test only compares
 //! the table.

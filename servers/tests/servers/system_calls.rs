@@ -160,6 +160,7 @@ fn an_event_loop_reads_once_and_writes_once() {
             client.assert_closed();
         }
     });
-    // The calls: accept, register, read, write and close the connection, and try to accept another one.
+    // The calls: accept, register, read, write and close the connection, and try to accept another
+    // connection.
     assert!(but_for_waits(&connection) <= 6, "{connection:?}");
 }

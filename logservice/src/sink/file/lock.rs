@@ -53,8 +53,8 @@ impl Lock {
                 }
             }
         }
-        // The lock file contains the process ID, which a refused process shows in its error message. If the
-        // disk is full, only the process ID is missing.
+        // The lock file contains the process ID; a process that is refused shows this ID in its error
+        // message. If the disk is full, only the process ID is missing.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }

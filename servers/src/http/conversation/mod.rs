@@ -18,9 +18,9 @@
 //!
 //! # Invariants
 //!
-//! - The input begins with the head of the current request. Bytes of the body are removed from the input
-//!   when they are decoded; some never enter the input. So the bytes behind the head are not parsed yet:
-//!   they belong to the body or to the next request.
+//! - The input begins with the head of the current request. Bytes of the body are removed from the input when
+//!   they are decoded; some bytes of the body never enter the input. So the bytes behind the head are not
+//!   parsed yet: they belong to the body or to the next request.
 //! - A request stays in the conversation until the request is [answered](Conversation::answered).
 //!   Until then each step is the same, so a conversation can be moved to another thread between a
 //!   step and its answer.

@@ -211,7 +211,7 @@ fn parse_arrived(
         httparse::Status::Partial => bytes,
     };
     // Some readers end a line at LF, others only at CR LF; an attacker could use the difference to hide a
-    // header from one of them.
+    // header from some readers.
     if has_bare_line_feed(head) {
         return Err(Refusal::Malformed("a line ends in LF alone instead of CR LF"));
     }

@@ -1,4 +1,4 @@
-//! Several requests in a row. Each request begins where the previous one ends; smuggling attacks this
+//! Several requests in a row. Each request begins where the previous request ends; smuggling attacks this
 //! boundary.
 
 /// The requests arrive as one piece. Even a stage that keeps no connection open answers all received requests
