@@ -49,10 +49,10 @@ use crate::Level;
 ///
 /// # What it costs
 ///
-/// In the `log` facade, a call at a level that is off for every target costs one comparison. In the `tracing`
-/// facade, a call at a level that is off for the call's own target also costs one comparison, because the
-/// facade caches the result for each callsite. If a level is on for some targets only, each call of
-/// the `log` facade at this level searches the directives.
+/// In the `log` facade, a call costs one comparison if its level is off for every target. In the `tracing`
+/// facade, a call also costs one comparison if its level is off for the call's own target, because the facade
+/// caches the result for each callsite. If a level is on for some targets only, each call of the `log` facade
+/// at this level searches the directives.
 #[derive(Clone)]
 pub struct Levels(Arc<Shared>);
 

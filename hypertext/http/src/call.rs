@@ -98,7 +98,7 @@ impl Call {
         &self.token
     }
 
-    /// Records why the call fails, for [`take_failure`](Call::take_failure), and returns an error that
+    /// Remembers why the call fails, for [`take_failure`](Call::take_failure), and returns an error that
     /// `ureq` passes on.
     pub(super) fn fail(&self, why: FetchError) -> ureq::Error {
         self.failure.replace(Some(why));

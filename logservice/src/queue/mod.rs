@@ -377,7 +377,7 @@ impl LineQueue {
         self.lock().counts.written += lines;
     }
 
-    /// Records that the sink has taken the whole batch, and empties the batch.
+    /// Remembers that the sink has taken the whole batch, and empties the batch.
     pub(crate) fn done(&self, batch: &mut Batch) {
         self.lock().done = batch.up_to;
         batch.clear();

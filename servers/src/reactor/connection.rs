@@ -132,7 +132,7 @@ impl Connection {
         }
     }
 
-    /// Records a change that the system has reported.
+    /// Remembers a change that the system has reported.
     pub(super) fn has_changed(&mut self, event: &mio::event::Event) {
         self.is_readable |= event.is_readable() || event.is_read_closed() || event.is_error();
         self.end_is_near |= event.is_read_closed() || event.is_error();

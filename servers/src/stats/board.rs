@@ -36,12 +36,12 @@ pub(crate) struct Doing<'b> {
 }
 
 impl Board {
-    /// Records that the current thread serves a client.
+    /// Remembers that the current thread serves a client.
     pub(crate) fn serves(&self, client: SocketAddr) -> Doing<'_> {
         self.write(Some(client), None)
     }
 
-    /// Records that the current thread computes the answer to a request.
+    /// Remembers that the current thread computes the answer to a request.
     pub(crate) fn answers(&self, request: &Request<'_>) -> Doing<'_> {
         let target: String = request.target.chars().take(LONGEST).collect();
         self.write(request.peer, Some(format!("{} {target}", request.method)))

@@ -163,7 +163,7 @@ impl Conversation {
             && self.input.try_reserve_exact(wanted - length).is_ok()
     }
 
-    /// Records that the client has ended its side: no more bytes will arrive.
+    /// Remembers that the client has ended its side: no more bytes will arrive.
     pub fn ended(&mut self) {
         self.has_ended = true;
     }
