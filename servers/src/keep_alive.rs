@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// After the server has closed an idle connection for another client, no answer promises for this long to
-/// keep its connection open.
+/// For this time after the server has closed an idle connection for another client, no answer promises to
+/// keep its own connection open.
 const PRESSURE: Duration = Duration::from_secs(1);
 
 pub(crate) struct KeepAlive {

@@ -1,7 +1,7 @@
 //! The answers that a client has not taken yet: bytes in memory, then at most one tail.
 //!
-//! This buffer holds all answers of a connection that are not sent yet. While the buffer is not empty, the
-//! loop answers no further request of that connection and reads nothing from the connection. So a client that
+//! This buffer holds all answers of a connection that are not sent yet. While this buffer is not empty, the
+//! loop answers no further request of the connection and reads nothing from the connection. So a client that
 //! sends requests and never reads answers costs at most one buffer.
 //!
 //! A *tail* is the rest of a body that is too large to be copied into the buffer: a position in a file, or

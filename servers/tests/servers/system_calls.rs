@@ -13,8 +13,8 @@ const REQUESTS: [u64; 2] = [100, 600];
 
 type Calls = BTreeMap<String, u64>;
 
-/// All system calls except the checks of a debug build: there the standard library checks that a descriptor
-/// is open before it closes the descriptor.
+/// All system calls except the checks of a debug build: in such a build, the standard library checks that a
+/// descriptor is open before it closes the descriptor.
 fn total(calls: &Calls) -> u64 {
     let checks = if cfg!(debug_assertions) { calls.get("fcntl").copied().unwrap_or(0) } else { 0 };
     calls["total"] - checks

@@ -58,8 +58,8 @@ impl FileBuilder {
         self
     }
 
-    /// Gives rotated files names with dates of this time zone, instead of numbers: the date is the time of
-    /// the file's last line. The name is `app.log.2026-11-25` if the file is rotated by day,
+    /// Gives each rotated file a name with a date of this time zone, instead of a number: the date is the
+    /// time of the file's last line. The name is `app.log.2026-11-25` if the file is rotated by day,
     /// `app.log.2026-11-25T07` by hour, and `app.log.2026-11-25T07-33-07` by size. The second file of one
     /// date gets a number, `app.log.2026-11-25.2`. If the clock was set back, a file gets the date of its
     /// predecessor and a number, so that dates never decrease.
