@@ -192,7 +192,7 @@ impl Server {
             Received::End => conversation.ended(),
         }
         // The deadline is also checked after bytes have arrived, because otherwise a client that sends single
-        // bytes could take any time.
+        // bytes could take as much time as it wants.
         match conversation.step()? {
             Step::Read => self.check_patience(client, conversation, now),
             _ => Ok(()),

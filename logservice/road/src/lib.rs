@@ -24,7 +24,7 @@
 //! | [`s8_poison_pill`] | a pill in the queue | 1, 3 |
 //! | [`s9_pill_and_gate`] | a pill, which is the last item in the queue | |
 //!
-//! [`table`] has the same table as data; tests and models check each cell, so a faulty step must fail.
+//! [`table`] contains this table as data; tests and models check each cell, so a faulty step must fail.
 //!
 //! The program `road` shows each fault in a schedule that reveals it. The book's page *A service that
 //! outlives its clients* explains the steps. The package `logservice` is a logger for real programs, and

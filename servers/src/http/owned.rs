@@ -38,8 +38,8 @@ impl OwnedRequest {
         self.bytes.len() + self.body.len()
     }
 
-    /// Moves the body's share of the memory out of the request. The caller must keep the share as long as
-    /// the body, or an answer that repeats the body, exists.
+    /// Moves the body's share of the memory out of the request. The caller must keep the share as long as the
+    /// body exists, or an answer that repeats the body exists.
     pub(crate) fn take_share(&mut self) -> Share {
         self.share.take()
     }

@@ -1,9 +1,9 @@
 //! The listener of an event loop, which accepts connections until it is closed.
 //!
 //! The system reports a new connection only if no other connection is waiting when the new connection
-//! arrives. So the loop accepts connections until none is left. If accepting fails because descriptors have
-//! run out, the system sends no further event for the connections that still wait. So the loop tries again
-//! without an event. For a blocking stage, see [`listener`](crate::listener).
+//! arrives. So the loop accepts connections until none is left. If the loop cannot accept a connection
+//! because descriptors have run out, the system sends no further event for the connections that still wait.
+//! So the loop tries again without an event. For a blocking stage, see [`listener`](crate::listener).
 
 use crate::crowd::{Crowd, Place};
 use crate::diagnostics::report;

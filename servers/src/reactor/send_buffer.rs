@@ -42,8 +42,7 @@ pub(super) struct Tail {
     source: Source,
     at: u64,
     end: u64,
-    /// The share of the memory for bodies that the tail holds, because the tail may be a body that a
-    /// client has sent.
+    /// The tail's share of the memory for bodies; the tail may be a body that a client has sent.
     _share: Share,
 }
 

@@ -12,7 +12,7 @@
 //! and a description of each. A *sample* is a family's value for one pool, one loop or one status code. Both
 //! forms are made from the same samples, so they agree.
 //!
-//! Values are measured only when a request asks for them. Events that must be counted as they happen are in
+//! Values are measured only when a request asks for them. Events that must be counted when they happen are in
 //! the `Tally`, whose counters are atomics: no answer waits for a lock.
 
 mod board;

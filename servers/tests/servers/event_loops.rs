@@ -16,7 +16,7 @@ fn each(flags: &[&str], test: impl Fn(&mut Stage)) {
     }
 }
 
-/// Later requests need less time, so the answers would come in another order if each were sent as soon
+/// Later requests need less time, so the answers would come in another order if each answer were sent as soon
 /// as it is ready.
 #[test]
 fn requests_in_a_row_are_answered_in_order_however_long_each_takes() {

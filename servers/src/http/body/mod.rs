@@ -138,8 +138,8 @@ impl BodyDecoder {
         (self.body, self.share)
     }
 
-    /// Moves the body's share of the memory to the caller. The caller must keep the share as long as the
-    /// body, or an answer that repeats the body, exists.
+    /// Moves the body's share of the memory to the caller. The caller must keep the share as long as the body
+    /// exists, or an answer that repeats the body exists.
     pub(super) fn take_share(&mut self) -> Share {
         self.share.take()
     }

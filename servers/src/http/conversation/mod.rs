@@ -239,15 +239,15 @@ impl Conversation {
             && self.head.wants_keep_alive()
     }
 
-    /// Returns whether the client has announced that the current request is its last one, and the
-    /// request has no body. After a body the server cannot know whether more bytes follow, because
-    /// some clients send an empty line after the body.
+    /// Returns whether the client has announced that the current request is its last one, and whether this
+    /// request has no body. After a body the server cannot know whether more bytes follow, because some
+    /// clients send an empty line after the body.
     pub(crate) fn is_the_clients_last(&self) -> bool {
         !self.head.wants_keep_alive() && self.body.as_ref().is_none_or(|body| body.body().is_empty())
     }
 
-    /// Returns whether another request has arrived after the current one, and needs no more bytes before it
-    /// can be answered or refused.
+    /// Returns whether another request has arrived after the current request, and can be answered or refused
+    /// without more bytes.
     pub fn next_is_here(&self) -> bool {
         let next = &self.input[self.start + self.head.length()..];
         let mut head = Head::default();
