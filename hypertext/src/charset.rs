@@ -14,7 +14,7 @@ const PRESCAN: usize = 1024;
 /// form a character are replaced by the replacement character.
 ///
 /// `content_type` is the value of the header `Content-Type`. `assumed` chooses an encoding if the document
-/// names none; [`utf_8_or_windows`] makes the same choice as browsers.
+/// names no encoding; [`utf_8_or_windows`] makes the same choice as browsers.
 pub fn decode<'d>(
     document: &'d [u8],
     content_type: Option<&str>,

@@ -89,9 +89,9 @@ impl Listener {
         Ok(iter::once(first).chain(others).collect())
     }
 
-    /// Limits the number of open connections to the number that `crowd` admits. Any further client gets a
-    /// 503 with `Retry-After`, and its connection is closed. [`incoming`](Listener::incoming) or the
-    /// listener's event loop turns the client away, not the caller.
+    /// Limits the number of open connections to the number that `crowd` admits. Any further client gets a 503
+    /// with `Retry-After`, and its connection is closed. The caller need not turn the client away:
+    /// [`incoming`](Listener::incoming) or the listener's event loop does this.
     #[must_use]
     pub fn admitting(mut self, crowd: &Crowd) -> Listener {
         self.crowd = crowd.clone();

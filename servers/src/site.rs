@@ -119,7 +119,8 @@ impl Site {
         self
     }
 
-    /// Declares that the handler of the last route computes or waits, so that it [is slow](Site::is_slow).
+    /// Declares that the handler of the last route computes or waits, so that this handler [is
+    /// slow](Site::is_slow).
     #[must_use]
     pub fn slow(mut self) -> Site {
         if let Some(route) = self.routes.last_mut() {

@@ -76,8 +76,8 @@ const MOST_TRIES: usize = 4;
 /// The limits of a fetch, and the hosts that it may reach.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The time limit for one page: the connection, the head and the whole body. This limit does not end the
-    /// look-up of a name.
+    /// The time limit for one page, including the connection, the head and the whole body. This limit does
+    /// not end the look-up of a name.
     pub timeout: Duration,
     /// The largest number of bytes of a body, after decompression; the rest is cut off. On the wire, a page
     /// with its head and the framing of chunks may exceed this limit by a quarter and 128 KiB. The data

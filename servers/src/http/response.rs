@@ -220,7 +220,7 @@ impl Response {
         Response::error(Status::MovedPermanently, "see the Location field").header("Location", location)
     }
 
-    /// Makes an answer without a body, which says that the server has carried out the request.
+    /// Makes an answer without a body; the answer says that the server has carried out the request.
     pub fn no_content() -> Response {
         Response { status: Status::NoContent, body: Body::None, headers: SmallVec::new() }
     }

@@ -18,8 +18,8 @@
 //!    is not empty, the poll does not wait.
 //! 3. For each connection with a deadline, the [`deadlines`](super::deadlines) have an entry that is due no
 //!    later than that deadline.
-//! 4. A turn is bounded, and so is the number of connections that the loop accepts at once. So no single
-//!    client can occupy the loop.
+//! 4. A turn is bounded, and the number of connections that the loop accepts at once is bounded too. So no
+//!    single client can occupy the loop.
 
 use super::acceptor::Acceptor;
 use super::connection::{Connection, Next};

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// The number of requests of one connection that may be with other threads at the same time.
+/// The number of requests of one connection that other threads may have at the same time.
 const MOST: usize = 8;
 
 /// The number of bytes that these requests may have together; a single request may be larger.

@@ -23,7 +23,7 @@ fn saturate(stage: &Stage) -> (Upload, Client) {
     (Upload::begin(stage), stage.ask("/hello"))
 }
 
-/// Waits until there is room for a client that asks for `/stats`, and returns its answer.
+/// Waits until there is room for a client that asks for `/stats`, and returns the client's answer.
 fn stat(stage: &Stage, name: &str) -> u64 {
     stage.stats()["pool"][name].as_u64().unwrap()
 }
@@ -304,8 +304,8 @@ fn with_few_descriptors_everybody_is_told_all_the_same() {
     assert_eq!(stage.stop(), Vec::<String>::new(), "it had to wait for descriptors");
 }
 
-/// Each waiting client takes a descriptor. If a policy makes clients wait in the backlog, this also limits
-/// the number of descriptors.
+/// Each waiting client takes a descriptor. A policy that makes clients wait in the backlog thereby also
+/// limits the number of descriptors.
 #[cfg(target_os = "linux")]
 #[test]
 fn block_holds_no_more_connections_than_it_has_room_for() {

@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Runs a stage that cannot start, and checks that it prints one line about `expected`.
 pub(crate) fn assert_fails(binary: &str, flags: &[&str], expected: &str) {
-    // A backtrace shows where a program has a bug, but this program has none.
+    // A backtrace shows where a program has a bug, but this program has no bug.
     let output = output_of(Command::new(binary).args(flags).env("RUST_BACKTRACE", "1"));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!said.contains("backtrace"), "{said}");

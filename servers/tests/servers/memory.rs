@@ -173,8 +173,8 @@ impl Inside {
             let pool = Arc::new(ThreadPoolExecutor::fixed(8));
             if is_loop {
                 let stripes = StripedExecutor::over(Arc::clone(&pool));
-                // The loop answers quick requests, and other threads answer slow requests; both kinds hold
-                // memory for bodies.
+                // The loop answers quick requests, and other threads answer slow requests; both kinds of
+                // requests hold memory for bodies.
                 let handed_over = |request: &servers::http::Request<'_>| request.query.is_some();
                 let give = move |job: servers::reactor::Job| {
                     let _ = stripes.execute_in(job.connection(), move || job.run());

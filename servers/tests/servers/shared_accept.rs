@@ -125,8 +125,8 @@ fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
 }
 
 // ANCHOR: dying_threads
-/// The claim is true for a plain loop: a panic ends the thread. The other threads do not notice, and in the
-/// end no thread is left.
+/// The claim is true for a plain loop: a panic ends the thread. The other threads do not notice this, and in
+/// the end no thread is left.
 #[test]
 fn a_dying_thread_is_not_replaced() {
     let (listener, dead) = accept_loops_that_panic();

@@ -53,7 +53,7 @@
 //! is told to reopen the log.
 //!
 //! # With `logrotate`
-//! This configuration is for a file that one process writes, or several processes with
+//! This configuration is for a file that is written by one process, or by several processes with
 //! [`unlocked`](FileBuilder::unlocked) sinks. The package contains this configuration,
 //! `logservice/logrotate.conf`; in a test, the real `logrotate` uses it while four services write to the
 //! file. A process that opens the file in the middle of another process's write sees a line without a line
