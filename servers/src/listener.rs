@@ -136,9 +136,9 @@ impl Listener {
         // port that another program is using.
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
-        // The server sends each answer in as few writes as possible: if the system waited in order to merge
-        // small writes, this would only delay the answer. On Linux each accepted socket inherits this option,
-        // which saves a system call for each connection.
+        // Each answer is sent in as few writes as possible, so it would only cause delay if the system
+        // waited in order to merge small writes. On Linux each accepted socket inherits this option, which
+        // saves a system call for each connection.
         socket.set_tcp_nodelay(true)?;
         Ok(socket)
     }

@@ -45,7 +45,7 @@ fn main() -> Result<(), Failure> {
     let stage = Stage::new::<Args>(&args, Stats::new().with_pool("pool", &pool))?;
     // ANCHOR: policy
     // An idle connection may keep its thread until another connection waits for a thread and finds no free
-    // thread.
+    // one.
     let waiting = Arc::clone(&pool);
     let server = Arc::new(stage.server()?.keep_alive_while(move || waiting.stats().backlog() == 0));
     // ANCHOR_END: policy

@@ -53,7 +53,7 @@ fn main() -> Result<ExitCode, Failure> {
     let stripes = StripedExecutor::over(Arc::clone(&pool));
     let every_request = |_: &Request<'_>| true;
     let reactor = Reactor::new(listener, &server)?.handing_over(every_request, move |job| {
-        // If the pool refuses a job, the job is dropped, and a dropped job answers 503.
+        // If the pool refuses a job, the job is dropped, and its drop answers 503.
         let _ = stripes.execute_in(job.connection(), move || job.run());
     });
     // ANCHOR_END: hand_over
