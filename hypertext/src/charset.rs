@@ -1,8 +1,8 @@
 //! Decodes bytes to characters, with the encoding that follows from the rules of the HTML standard.
 //!
 //! The encoding comes from the first of these sources that is present: a byte order mark, the header
-//! `Content-Type`, a `<meta>` near the beginning, and an XML declaration. If none is present, the program's
-//! assumption decides.
+//! `Content-Type`, a `<meta>` near the beginning, and an XML declaration. If no source is present, the
+//! program's assumption decides.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ const PRESCAN: usize = 1024;
 /// form a character are replaced by the replacement character.
 ///
 /// `content_type` is the value of the header `Content-Type`. `assumed` chooses an encoding if the document
-/// names none; [`utf_8_or_windows`] makes the same choice as browsers.
+/// names no encoding; [`utf_8_or_windows`] makes the same choice as browsers.
 pub fn decode<'d>(
     document: &'d [u8],
     content_type: Option<&str>,
@@ -108,7 +108,7 @@ fn of_content(content: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Searches the remaining bytes for a `<meta>`. Each method returns `None` if no bytes are left, which
+/// Searches the remaining bytes for a `<meta>`. Each method returns `None` if no bytes are left; this result
 /// ends the search.
 struct Scan<'d> {
     rest: &'d [u8],

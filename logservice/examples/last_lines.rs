@@ -1,5 +1,5 @@
-//! Starts processes that log without a pause and then end, in ten different ways, several times each. The
-//! example counts how many of the accepted lines are in the file.
+//! Starts processes that log without a pause and then end, in ten different ways; the example tries each way
+//! several times. The example counts how many of the accepted lines are in the file.
 //!
 //! ```sh
 //! cargo run --example last_lines

@@ -1,5 +1,6 @@
 //! Shows a value that logs while it is formatted, a destructor and a panic hook that log, and a sink that
-//! logs. A logger that formats under its own lock deadlocks on a nested record; the log service does not.
+//! logs. A logger that formats under its own lock deadlocks on a nested record; the log service does not
+//! deadlock.
 //!
 //! ```sh
 //! cargo run --example logs_from_everywhere -- naive

@@ -1,9 +1,9 @@
 //! Handles SIGHUP, the signal by which `logrotate` reports that it has moved a log away.
 //!
 //! A signal handler may do very little, so this handler only writes a byte to a socket. A thread reads from
-//! the socket and makes the service reopen the log. Signals that come faster than the thread reads count as
-//! one signal. The library `signal-hook` catches SIGHUP here; for [`executor::shutdown_hooks`] it catches
-//! SIGINT and SIGTERM. These handlers do not disturb each other.
+//! the socket and makes the service reopen the log. If several signals come before the thread reads, they
+//! count as one signal. The library `signal-hook` catches SIGHUP here; for [`executor::shutdown_hooks`], the
+//! same library catches SIGINT and SIGTERM. These handlers do not disturb each other.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;

@@ -1,8 +1,8 @@
 //! Finds the file that a name refers to at present.
 //!
 //! A log file can be renamed, removed and created again while it is open. If the name of a file has changed,
-//! the number that the file system gives each file still identifies the file. While any process has the file
-//! open, no other file gets the same number.
+//! the file's number in the file system still identifies the file. While any process has the file open, no
+//! other file gets the same number.
 //!
 //! Rust's standard library reports the file's number only on Unix. On other systems, this module cannot
 //! distinguish files. On such a system, a log notices that its name is gone, but not that its name refers to
@@ -32,7 +32,8 @@ impl Identity {
     }
 }
 
-/// Returns true if the file has no name left, so that it is deleted as soon as the last process closes it.
+/// Returns true if the file has no name left: the system then deletes the file as soon as the last process
+/// closes it.
 #[cfg(unix)]
 pub(crate) fn is_removed(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -41,17 +41,18 @@ use crate::Level;
 /// that is only a target enables all levels. Levels are `off`, `error`, `warn`, `info`, `debug`, `trace` or a number
 /// from 0 to 5. An empty text means `error`, as in other loggers.
 ///
-/// Some directives of other filters are errors here: spans and fields, and a pattern after a `/`. (A subscriber
-/// may have such a filter in addition to this service's layer.) A misspelt level (`inf`, `warning`, `6`) is
-/// also an error, because otherwise it would be a target, and all other targets would be silent. If the name of
-/// a target looks like a misspelt level, the target must be written with a level, `inf=trace`.
+/// Some directives of other filters are errors here: spans and fields, and a pattern after a `/`. (A
+/// subscriber may have such a filter in addition to this service's layer.) A misspelt level (`inf`,
+/// `warning`, `6`) is also an error, because otherwise it would be a target, and all other targets would be
+/// silent. If the name of a target looks like a misspelt level, the target must be written with a level, for
+/// example `inf=trace`.
 ///
 /// # What it costs
 ///
-/// In the `log` facade, a call at a level that is off for every target costs one comparison. In the `tracing`
-/// facade, a call at a level that is off for the call's own target also costs one comparison, because the
-/// facade caches the result for each callsite. If a level is on for some targets only, each call of
-/// the `log` facade at this level searches the directives.
+/// In the `log` facade, a call costs one comparison if its level is off for every target. In the `tracing`
+/// facade, a call also costs one comparison if its level is off for the call's own target, because the facade
+/// caches the result for each callsite. If a level is on for some targets only, each call of the `log` facade
+/// at this level searches the directives.
 #[derive(Clone)]
 pub struct Levels(Arc<Shared>);
 
@@ -73,8 +74,8 @@ fn governing() -> MutexGuard<'static, Vec<Levels>> {
     GOVERNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sets the maximum level of the `log` facade. If two threads change levels at once, the thread that takes the
-/// lock last sees both changes.
+/// Sets the maximum level of the `log` facade. If two threads change levels at the same time, the thread that
+/// takes the lock last sees both changes.
 fn tell_log() {
     let governing = governing();
     if let Some(most) = governing.iter().map(|levels| levels.0.most.load(Relaxed)).max() {
@@ -114,7 +115,7 @@ impl Levels {
     }
 
     /// Parses the directives in the environment variable `RUST_LOG`, or in `otherwise` if the variable is
-    /// not set or empty.
+    /// empty or not set.
     ///
     /// # Errors
     /// Fails in the same cases as [`parse`](Self::parse).
@@ -278,7 +279,7 @@ fn least(targets: &Targets) -> usize {
     all(targets).min().unwrap_or(0)
 }
 
-/// Returns the number of a level, from 0, which is off, to 5.
+/// Returns the number of a level: from 0, which means off, to 5.
 fn number(filter: LevelFilter) -> usize {
     filter.into_level().map_or(0, |level| Level::from(level) as usize + 1)
 }

@@ -1,16 +1,17 @@
 //! Detects whether the process is still the process that started a service.
 //!
-//! `fork` copies a process with only one thread: the child has the service's buffers, but no writer. The child
-//! gets the queue's lock in its state at the time of the fork: if another thread held the lock, no thread of
-//! the child can release the lock. So each call checks, before it takes any lock, whether the
-//! process was forked. Asking the system for the process ID would cost as much as logging the line. So a function
-//! that the C library calls in each child increases a counter, and the check needs only one load from memory.
+//! `fork` copies a process, but only one of its threads: the child has the service's buffers, but no writer.
+//! The child gets the queue's lock in its state at the time of the fork: if another thread held the lock, no
+//! thread of the child can release the lock. So each call checks, before it takes any lock, whether the
+//! process was forked. Asking the system for the process ID would cost as much as logging the line. So a
+//! function that the C library calls in each child increases a counter, and the check needs only one load
+//! from memory.
 #![allow(unsafe_code, reason = "what is called in a child process is registered with the C library")]
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-/// The number of forks from the first process that registered the counter to this process.
+/// The number of forks between the first process that registered the counter and this process.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
 /// The process that started a service.
@@ -22,7 +23,7 @@ impl Home {
     /// Fails if the system has no memory for the registration.
     pub(crate) fn here() -> io::Result<Self> {
         static ARE_COUNTED: AtomicBool = AtomicBool::new(false);
-        // If two threads register at once, each fork is counted twice, which causes no error.
+        // If two threads register at the same time, each fork is counted twice; this causes no error.
         if !ARE_COUNTED.load(Relaxed) {
             count_forks()?;
             ARE_COUNTED.store(true, Relaxed);
@@ -44,7 +45,7 @@ fn count_forks() -> io::Result<()> {
         FORKS.fetch_add(1, Relaxed);
     }
     // SAFETY: the function exists for the lifetime of the process and does not unwind. In a child of a
-    // process with threads, the function only adds to an atomic, which is allowed there.
+    // process with threads, the function only adds to an atomic; this is allowed in such a child.
     match unsafe { libc::pthread_atfork(None, None, Some(in_the_child)) } {
         0 => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),

@@ -75,7 +75,7 @@ impl<'a> Record<'a> {
         Self { time, level, target, message, fields: &(), spans: &[], file: None, line: None }
     }
 
-    /// Passes the name of the thread that logs to the closure; this is the current thread, because a format
+    /// Passes to the closure the name of the thread that logs; this is the current thread, because a format
     /// runs on the thread that logs.
     ///
     /// A thread without a name is called `ThreadId(7)`, as in the standard library.

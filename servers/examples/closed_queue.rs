@@ -1,5 +1,5 @@
-//! Opens two listeners at one address, each with its own queue. Shows what happens to the clients in a
-//! queue after its listener was closed.
+//! Opens two listeners at one address, each with its own queue. Shows what happens to the clients in the
+//! queue of a listener when the listener is closed.
 //!
 //! ```sh
 //! cargo run --example closed_queue

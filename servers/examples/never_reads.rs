@@ -73,7 +73,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Calls `step` for each client in turn until no client can make progress. `step` returns the number
+/// Calls `step` for one client after the other, until no client can make progress. `step` returns the number
 /// of bytes that it has moved.
 fn until_stuck(clients: &mut [Client], step: impl Fn(&mut Client) -> io::Result<usize>) -> io::Result<()> {
     let mut moved = Instant::now();

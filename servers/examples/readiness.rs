@@ -1,6 +1,5 @@
-//! Shows how the system reports a readable connection: level-triggered, it reports the connection as
-//! long as there is something to read; edge-triggered, it reports the connection only once, when bytes
-//! arrive.
+//! Shows how the system reports a readable connection: in level-triggered mode, as long as there are bytes to
+//! read; in edge-triggered mode, only once, when bytes arrive.
 //!
 //! ```sh
 //! cargo run --example readiness

@@ -3,12 +3,13 @@
 //! 1. Nothing panics.
 //! 2. The places where the arriving bytes are split do not matter: the requests, their bodies and the
 //!    refusal at the end are the same.
-//! 3. A request gets the same answer, whether it stays in its conversation or is moved out of it first.
+//! 3. A request gets the same answer, whether the request stays in its conversation or is moved out of the
+//!    conversation first.
 //! 4. If a test asks for the same step twice, the conversation returns the same step both times. A refusal
 //!    is repeated even if more bytes arrive.
 //! 5. When the conversation and its requests are dropped, they give back the memory that they took from
 //!    the shared bound.
-//! 6. Each refusal has a status that tells the client its mistake, and the conversation never holds more
+//! 6. Each refusal has a status that tells the client what was wrong, and the conversation never holds more
 //!    bytes than the limits allow.
 
 use servers::Limits;
@@ -47,7 +48,7 @@ pub(crate) fn check(bytes: &[u8], limits: &Limits) {
     assert_eq!(whole, taken, "taken away: {:?}", bytes.escape_ascii().to_string());
     let byte_by_byte = converse(bytes.chunks(1), limits);
     assert_eq!(whole, byte_by_byte, "byte by byte: {:?}", bytes.escape_ascii().to_string());
-    // Two places at which the test cuts the input; they depend only on the input, so a failure can be
+    // Two places at which the test cuts the input; these places depend only on the input, so a failure can be
     // repeated.
     let sum = bytes.iter().fold(bytes.len(), |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     check_cuts(bytes, [sum % (bytes.len() + 1), sum / 7 % (bytes.len() + 1)], limits);

@@ -1,5 +1,5 @@
-//! The access log: an event for each answer, which begins when the answer begins and ends with the answer's
-//! last byte.
+//! The access log has one event for each answer: the event begins when the answer begins, and ends with the
+//! answer's last byte.
 //!
 //! An event contains the name of the thread that answers. Other web servers do not log this name, but
 //! threads are the subject of this course.
@@ -15,7 +15,7 @@ use tracing::{Level, info};
 /// The `tracing` target of the access log's events.
 pub const ACCESS: &str = "servers::access";
 
-/// Whether the access log is written: an event for each answer, or nothing.
+/// Whether the server writes an access log, with an event for each answer.
 ///
 /// Each event has the target [`ACCESS`], the level info, no message, and these fields:
 ///
@@ -54,7 +54,7 @@ pub(crate) struct Line {
 
 impl AccessLog {
     /// Returns whether a subscriber receives the events. This check costs one atomic load. `enabled!` would
-    /// also call the subscriber, and the event would then call it again.
+    /// also call the subscriber, and sending the event would then call the subscriber again.
     pub(crate) fn is_on(self) -> bool {
         self == AccessLog::Events && LevelFilter::current() >= Level::INFO
     }

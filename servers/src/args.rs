@@ -13,8 +13,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// The largest number of threads that a stage may have: more than a user needs, and fewer than most systems
-/// allow. Close to the system's own limit, the system may start a thread but have no memory left for its
-/// first steps; then the standard library ends the process.
+/// allow. Close to the system's own limit, the system may start a thread but have no memory left for the
+/// thread's first steps; then the standard library ends the process.
 const MOST_THREADS: usize = 10_000;
 
 /// The flags of every stage.
@@ -83,7 +83,7 @@ impl ServerArgs {
     ///
     /// # Errors
     ///
-    /// Returns a message that says what to do, if there is no such directory.
+    /// If there is no such directory, returns a message that says what to do.
     pub fn site(&self) -> anyhow::Result<Site> {
         let below = |root: &PathBuf| {
             Files::below(root).map_err(|error| {

@@ -3,11 +3,11 @@
 //!
 //! Every wait for a client has a limit. A read returns at a time that the caller gives, or after [50
 //! ms](SLICE), so that the caller can check for other reasons to end the wait. A write is limited by a
-//! [budget](crate::write_budget). If the task that serves the client is cancelled, its token also ends
-//! these waits: a read returns within a slice (at once if the read would wait for longer), and a write
-//! soon afterwards. After a read, the caller checks [`is_cancelled`](Client::is_cancelled).
+//! [budget](crate::write_budget). If the task that serves the client is cancelled, the task's token also ends
+//! these waits. A read returns within a slice, or at once if its wait may be longer than a slice; a write
+//! returns soon afterwards. After a read, the caller checks [`is_cancelled`](Client::is_cancelled).
 //!
-//! [`lingering`](crate::lingering) decides how long the server reads on after the last answer.
+//! [`lingering`](crate::lingering) decides how long the server continues to read after the last answer.
 
 use crate::crowd::Place;
 use crate::http::Presence;
@@ -21,8 +21,8 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The longest time that one system call of a read or write waits. After it, the thread checks whether its
-/// deadline has passed, whether its task was cancelled, and whether the server needs the thread.
+/// The longest time that one system call of a read or write waits. After this time, the thread checks whether
+/// its deadline has passed, whether its task was cancelled, and whether the server needs the thread.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
 /// The shortest time-out of a socket: not zero, because the system takes zero to mean "no time-out".
@@ -31,8 +31,8 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// A connection that is being served.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// Fields are dropped in their order, and this one is the first: when a client sees the end of its
-    /// connection, its place is already free for another connection.
+    /// Rust drops the fields in their order, and this field must be dropped first: when a client sees the end
+    /// of its connection, the place of this connection is already free for another connection.
     _place: Option<Place>,
     stream: Arc<TcpStream>,
     peer: SocketAddr,
@@ -44,9 +44,9 @@ pub(crate) struct Client {
     wakes: OnceCell<Registration>,
 }
 
-/// The time for which one read waits, or one write. The socket gets this time-out only before the first
-/// call that must wait. Many connections never wait: their only request has already arrived, and there is
-/// room for their only answer.
+/// The time for which one read or one write waits. The socket gets this time-out only before the first call
+/// that must wait. Many connections never wait: their only request has already arrived, and there is room for
+/// their only answer.
 #[derive(Debug)]
 struct Waits {
     longest: Duration,
@@ -87,7 +87,7 @@ impl Client {
         }
         let waits = |longest| Waits { longest, set: Cell::new(None) };
         // On Windows a write that timed out does not report how many bytes it sent, so the writer cannot
-        // continue it.
+        // continue this write.
         let write_slice = if cfg!(windows) { limits.write_timeout } else { SLICE.min(limits.write_timeout) };
         Ok(Client {
             _place: place,
@@ -135,8 +135,8 @@ impl Client {
                 deadline.saturating_duration_since(Instant::now()).max(SHORTEST)
             }
         };
-        // If the current time-out of the socket is nearly right, it is kept: usually the wait is as long as
-        // before, and no system call is needed.
+        // If the socket's current time-out is nearly right, the socket keeps it: usually the wait is as long
+        // as before, and no system call is needed.
         if self.reads.set.get().is_none_or(|set| set > longest + SLICE || set < longest / 2) {
             self.stream.set_read_timeout(Some(longest))?;
             self.reads.set.set(Some(longest));
@@ -155,7 +155,7 @@ impl Client {
         });
     }
 
-    /// Calls write once; if there is no room, the call waits for a slice at most.
+    /// Calls `write` once; if there is no room, the call waits for a slice at most.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         if self.writes.set.get().is_none() {
             match at_once::write(&self.stream, bytes) {
@@ -274,7 +274,7 @@ pub(crate) fn is_nothing_yet(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
-/// Reads and writes that do not wait.
+/// Non-blocking reads and writes.
 #[cfg(unix)]
 mod at_once {
     use rustix::net::{RecvFlags, SendFlags, recv, send};

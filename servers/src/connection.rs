@@ -21,7 +21,7 @@ use std::net::{SocketAddr, TcpStream};
 /// clients together.
 #[derive(Debug)]
 pub struct Connection {
-    /// `None` once a task has begun to serve the connection.
+    /// `None` after a task has begun to serve the connection.
     stream: Option<TcpStream>,
     peer: SocketAddr,
     turned_away: TurnedAway,
@@ -48,8 +48,8 @@ impl Connection {
     }
 
     // ANCHOR: silent
-    /// Makes a drop of the connection close it without an answer. But after the stop of the stage, a dropped
-    /// connection still answers 503.
+    /// From now on, dropping the connection closes it without an answer. But after the stop of the stage, a
+    /// dropped connection still answers 503.
     ///
     /// This function is for a policy that discards tasks and cannot look into them. Even then the connection
     /// ends gracefully, without a reset.

@@ -1,9 +1,9 @@
 //! Decides who may send a request that stops the server.
 //!
-//! Its owner is not the only one who can reach a server on this machine. Other machines can reach it if it
-//! listens on more than the loopback address. Every web page that the owner has open can reach it too,
-//! because a browser sends requests wherever a page tells it to. So `POST /shutdown` must pass three
-//! checks, and each check prevents a different attack:
+//! The owner is not the only person who can reach a server on this machine. Other machines can reach the
+//! server if it listens on more than the loopback address. Every web page that the owner has opened can reach
+//! the server too, because a browser sends requests wherever a page tells it to. So `POST /shutdown` must
+//! pass three checks, and each check prevents a different attack:
 //!
 //! | check | keeps out requests from |
 //! |---|---|
@@ -73,7 +73,7 @@ impl ShutdownArgs {
 }
 
 impl Control {
-    /// Adds `POST /shutdown` to the site; it cancels `stop` if the request may stop the server.
+    /// Adds `POST /shutdown` to the site; such a request cancels `stop` if it may stop the server.
     pub fn route(&self, site: Site, stop: CancelToken) -> Site {
         let about = match self {
             Control::Nobody => return site,
@@ -115,7 +115,7 @@ fn forbidden(why: &str) -> Response {
 
 #[expect(clippy::result_large_err, reason = "an answer, and asked for once in the life of a server")]
 fn check_origin(request: &Request<'_>) -> Result<(), Response> {
-    // An IPv6 socket reports the address of an IPv4 client as an IPv6 address that contains it.
+    // An IPv6 socket reports the address of an IPv4 client as an IPv6 address that contains the IPv4 address.
     if !request.peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()) {
         return Err(forbidden("only this machine may do that"));
     }

@@ -1,7 +1,7 @@
 //! Limits the number of open connections, and gives each open connection a place.
 //!
-//! A connection gives its place up just before it is closed, so a client that has seen the end of one
-//! connection finds a place for its next one.
+//! A connection gives up its place just before it is closed; so a client that has seen the end of one
+//! connection finds a place for its next connection.
 
 use crate::stats::{Samples, family};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Crowd {
         self.0.open.load(Ordering::Relaxed)
     }
 
-    /// Takes a place for another connection, if there is one. This function never blocks.
+    /// Takes a place for another connection, if a place is free. This function never blocks.
     pub(crate) fn enter(&self) -> Option<Place> {
         let Count { open, most, .. } = &*self.0;
         // Relaxed is enough: the counter is only a number, and no other data depends on it.

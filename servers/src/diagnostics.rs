@@ -11,7 +11,7 @@
 //!
 //! The stages install the subscriber of [`show_diagnostics`]. The subscriber writes to stderr without making
 //! any thread wait (see `stderr.rs`). An answer becomes one line, as in the logs of other web servers, and a
-//! report becomes just its text.
+//! report becomes a line with only its text.
 
 use crate::access_log::{ACCESS, AccessLog};
 use crate::stderr::{Lines, write_line};
@@ -34,9 +34,9 @@ pub const REPORTS: &str = "servers";
 
 /// Reports an error that does not stop the server: an event of level warn and target [`REPORTS`].
 ///
-/// If there is no subscriber, the report becomes a line on stderr, so that it is not lost. Unlike
-/// `eprintln!`, this function survives a closed stderr, and does not wait for the process that
-/// reads stderr. If there is no room for a line, the function drops the line and counts it.
+/// If there is no subscriber, the report becomes a line on stderr, so that the report is not lost. Unlike
+/// `eprintln!`, this function survives a closed stderr, and does not wait for the process that reads stderr.
+/// If there is no room for a line, the function drops the line and counts it.
 pub fn report(what: impl Display) {
     if dispatcher::has_been_set() {
         warn!(target: REPORTS, "{what}");
@@ -75,7 +75,7 @@ where
     // so the layers are in a list.
     let mut layers = vec![Plain.with_filter(ours).boxed()];
     if let Some(wanted) = asked_for() {
-        // The layer does not print its own errors, because printing panics if stderr is closed.
+        // The layer does not print its own errors, because a print to stderr panics if stderr is closed.
         let lines = fmt::layer().with_writer(|| Lines).with_ansi(false).log_internal_errors(false);
         layers.push(lines.with_filter(wanted).boxed());
     }

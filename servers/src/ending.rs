@@ -1,4 +1,4 @@
-//! The end of a stage whose connections are tasks of a pool.
+//! Ends a stage whose connections are tasks of a pool.
 //!
 //! A stage that stops goes through these phases in this order:
 //!
@@ -17,10 +17,10 @@ use executor::{CancelToken, ExecutorService, ThreadPoolExecutor};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// The interval between reports to the operator about what the stage still waits for.
+/// The interval between two reports that tell the operator what the stage still waits for.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// The time for answering clients that came too late.
+/// The time that the server has for its answers to clients that came too late.
 const LATE: Duration = Duration::from_secs(1);
 
 /// The time that the server gives cancelled requests to answer their clients.
@@ -33,8 +33,8 @@ pub const SERVED: u8 = 0;
 pub const CUT_OFF: u8 = 3;
 
 // ANCHOR: finish
-/// Waits until the accepted connections are finished, and at the `deadline` cuts off the others. Returns the
-/// exit status of the stage.
+/// Waits until the accepted connections are finished, and at the `deadline` cuts off the connections that are
+/// not finished. Returns the exit status of the stage.
 pub fn finish(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instant) -> u8 {
     let late = turned_away.see_off(deadline.min(Instant::now() + LATE));
     if late > 0 {
@@ -71,9 +71,9 @@ fn cut_off(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instan
 /// The time that a stage has to end after it is told to stop. This type is for a stage whose accepting thread
 /// may be busy when the stage is told to stop.
 ///
-/// [`finish`] cancels the pool's tasks. But a stage calls [`finish`] only after its accepting thread has done
-/// its own work. The token [`over`](Grace::over) also cancels this work if the accepting thread uses it as
-/// its current token.
+/// [`finish`] cancels the pool's tasks. But a stage calls [`finish`] only after the accepting thread has
+/// finished its own work. If the accepting thread uses the token [`over`](Grace::over) as its current token,
+/// then `over` also cancels the thread's own work.
 #[derive(Debug)]
 pub struct Grace {
     over: CancelToken,

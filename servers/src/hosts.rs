@@ -3,8 +3,8 @@
 //! A server that listens on the loopback address seems to serve only this machine. But a browser on this
 //! machine shows pages of strangers. A stranger can make the domain name of such a page point to 127.0.0.1
 //! (DNS rebinding). The browser then assumes that this server's answers come from the page's own server, and
-//! lets the page read them. The server recognises such a request by its host: it is the stranger's domain
-//! name and not `localhost`.
+//! lets the page read them. The server recognises such a request by its host: the host is the stranger's
+//! domain name and not `localhost`.
 //!
 //! | the server listens on | it answers for |
 //! |---|---|

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// For this time after an idle connection was closed for another client, no answer promises that its
-/// connection stays open.
+/// For this time after the server has closed an idle connection for another client, no answer promises to
+/// keep its own connection open.
 const PRESSURE: Duration = Duration::from_secs(1);
 
 pub(crate) struct KeepAlive {
@@ -15,8 +15,8 @@ pub(crate) struct KeepAlive {
     /// `None` if no request to stop can reach the server.
     stop: Option<Stop>,
     began: Instant,
-    /// When an idle connection was last closed for another client, in milliseconds since `began`; 0 means
-    /// never.
+    /// The time when an idle connection was last closed for another client, in milliseconds since `began`; 0
+    /// means never.
     pressure: AtomicU64,
 }
 

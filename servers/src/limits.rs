@@ -10,7 +10,7 @@ use command_line::{count, duration};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// Bounds on the memory that clients can make the server hold, and on the time that they can make it wait.
+/// Bounds on how much memory clients can make the server hold, and on how long they can make the server wait.
 #[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
 #[command(next_help_heading = "Limits")]
 pub struct Limits {

@@ -1,10 +1,10 @@
-//! Decides when the server may close a connection after its last answer.
+//! Decides when the server may close a connection after the last answer.
 //!
 //! TCP sends a reset if a socket is closed while it has unread bytes, and also if more bytes arrive after the
-//! close. A reset can overtake the answer that was sent before it: the client then sees "connection reset"
-//! instead of the answer. So the server first ends its sending side. Then, for a bounded time, the server
-//! reads and drops the bytes that the client still sends. In a blocking stage, reading on takes a thread, so
-//! the server reads on only for a client that is still sending:
+//! close. A reset can overtake the answer that was sent before the reset: the client then sees "connection
+//! reset" instead of the answer. So the server first ends its sending side. Then, for a bounded time, the
+//! server reads and drops the bytes that the client still sends. In a blocking stage, reading on takes a
+//! thread, so the server reads on only for a client that is still sending:
 //!
 //! | the answer was | the server reads on | until the client is silent for | but at most for |
 //! |---|---|---|---|
@@ -15,31 +15,32 @@
 //! | any other refusal | yes | 500 ms; 2 s if the server knows that the client is sending | `--linger-timeout` |
 //! | 503 to a connection that is not served | yes | 500 ms; 2 s once the client has sent something | 5 s |
 //!
-//! In a blocking stage, a thread reads on for the client that it served ([`client`](crate::client)), and
-//! the accept loop reads on for all clients that it has turned away
-//! ([`turned_away`](crate::turned_away)). An event loop reads on for its connections.
+//! In a blocking stage, a thread continues to read from the client that it served
+//! ([`client`](crate::client)), and the accept loop continues to read from all clients that it has turned
+//! away ([`turned_away`](crate::turned_away)). An event loop continues to read from its own connections.
 
 use crate::http::Conversation;
 use std::time::{Duration, Instant};
 
-/// How long a client may be silent after its last answer before its connection is closed.
+/// How long a client may be silent, after it has received its last answer, before the server closes the
+/// connection.
 const BRIEFLY: Duration = Duration::from_millis(50);
 
-/// How long a client may go on sending after its last answer.
+/// How long a client may go on sending after it has received its last answer.
 const LAST_BYTES: Duration = Duration::from_millis(500);
 
-/// The time that a refused client may be silent before the server assumes that it has sent everything. If
-/// the server knows that the client is sending, this time is [`PAUSE`].
+/// The time that a refused client may be silent before the server assumes that the client has sent
+/// everything. If the server knows that the client is sending, this time is [`PAUSE`].
 const QUIET: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// How long a client may go on sending after it was turned away.
 pub(crate) const LONGEST: Duration = Duration::from_secs(5);
 
-/// How long a client may take for the rest of its answer after the task that serves it was cancelled.
+/// How long a client may take to receive the rest of its answer after the client's task was cancelled.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Whether a client continues to send after its last answer.
+/// Whether a client continues to send after it has received its last answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StillSending {
     /// The client has announced that it will send no more bytes.
@@ -62,7 +63,7 @@ impl StillSending {
     }
 }
 
-/// Decides how long the server reads on.
+/// Decides how long the server continues to read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lingering {
     quiet: Duration,
@@ -78,7 +79,7 @@ impl Lingering {
         Lingering { quiet, pause, longest, began: now, heard: now }
     }
 
-    /// Lingers for a client that has its last answer.
+    /// Lingers for a client that has received its last answer.
     pub(crate) fn briefly(now: Instant) -> Lingering {
         Lingering::new(BRIEFLY, BRIEFLY, LAST_BYTES, now)
     }
@@ -105,8 +106,8 @@ impl Lingering {
         (self.heard, self.quiet) = (now, self.pause);
     }
 
-    /// Returns when the connection is closed if no more bytes arrive before. `is_cancelled` means that the
-    /// server has no more time for this client.
+    /// Returns the time at which the connection is closed if no more bytes arrive before that time.
+    /// `is_cancelled` means that the server has no more time for this client.
     pub(crate) fn deadline(&self, is_cancelled: bool) -> Instant {
         let longest = if is_cancelled { self.longest.min(LAST_WORDS) } else { self.longest };
         (self.heard + self.quiet).min(self.began + longest)

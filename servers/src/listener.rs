@@ -31,8 +31,8 @@ use std::time::{Duration, Instant};
 /// client tries again after a second.
 pub(crate) const BACKLOG: u16 = 1024;
 
-/// A listener that is closing is really closed when no client has arrived for this time, because some
-/// connections may not be established yet.
+/// A closing listener stays open until no client has arrived for this time, because some connections may not
+/// be established yet.
 pub(crate) const LAST_MOMENT: Duration = Duration::from_millis(50);
 
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);
@@ -89,9 +89,9 @@ impl Listener {
         Ok(iter::once(first).chain(others).collect())
     }
 
-    /// Limits the number of open connections to the number that `crowd` admits. Any further client gets a
-    /// 503 with `Retry-After`, and its connection is closed. [`incoming`](Listener::incoming) or the
-    /// listener's event loop turns the client away, not the caller.
+    /// Limits the number of open connections to the number that `crowd` admits. Any further client gets a 503
+    /// with `Retry-After`, and its connection is closed. The caller need not turn the client away:
+    /// [`incoming`](Listener::incoming) or the listener's event loop does this.
     #[must_use]
     pub fn admitting(mut self, crowd: &Crowd) -> Listener {
         self.crowd = crowd.clone();
@@ -101,15 +101,16 @@ impl Listener {
     /// Makes another listener at the address of this one.
     #[cfg(target_os = "linux")]
     fn another(&self) -> io::Result<Listener> {
-        // Linux lets several sockets of one user listen at the same address if all of them allow it. The
-        // first socket does not allow sharing before it listens. So its `listen` fails if any other socket
-        // listens on the address. Afterwards the system refuses every other socket, even the socket of a
-        // server that starts in the same way.
+        // Linux lets several sockets of one user listen at the same address if all these sockets allow it.
+        // The first socket does not allow sharing before it listens. So the `listen` of the first socket
+        // fails if any other socket listens on the address. Afterwards the system refuses every other socket,
+        // even the socket of a server that starts in the same way.
         //
-        // Two problems remain. First, before the first socket listens, another program may listen on exactly
-        // this port: then this function fails, and nothing is shared. Second, from now on any other program
-        // of the same user gets some of the clients if it also allows sharing. It does not help to forbid
-        // sharing after all sockets listen, because Linux remembers for the port that sharing was allowed.
+        // Two problems remain. First, another program may begin to listen on exactly this port before our
+        // first socket listens: then this function fails, and nothing is shared. Second, from now on any
+        // other program of the same user gets some of the clients if it also allows sharing. It does not help
+        // to forbid sharing after all sockets listen, because Linux remembers for the port that sharing was
+        // allowed.
         SockRef::from(&self.socket).set_reuse_port(true)?;
         let socket = Listener::socket(self.local_addr)?;
         socket.set_reuse_port(true)?;
@@ -130,8 +131,8 @@ impl Listener {
 
     fn socket(addr: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
-        // Without this option, a restarted server must wait until the system has forgotten the server's
-        // old connections. On Windows the option means something else: with it, a program can take a
+        // Without this option, a restarted server must wait until the system has forgotten the server's old
+        // connections. On Windows the option means something else: with this option, a program can take a
         // port that another program is using.
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
@@ -183,11 +184,11 @@ impl Listener {
         Ok((self.socket, self.crowd))
     }
 
-    /// Closes the listener. Clients that are connected but not accepted yet get a 503. Without this, these
-    /// clients would see a reset instead of an answer.
+    /// Closes the listener. Clients that are connected but not accepted yet get a 503. Without this answer,
+    /// these clients would see a reset.
     ///
-    /// Returns the connections of these clients, and of clients that are turned away later. They stay open
-    /// until the clients are [seen off](TurnedAway::see_off).
+    /// Returns the connections of these clients, and of clients that are turned away later. These connections
+    /// stay open until the clients are [seen off](TurnedAway::see_off).
     ///
     /// # Blocking
     ///
@@ -216,7 +217,7 @@ impl Listener {
                     Err(error) if is_the_clients(&error) => {}
                     Err(_) if Instant::now() >= deadline => break,
                     // No descriptors are left, so the connections of accepted clients must be closed before
-                    // others can be accepted.
+                    // other clients can be accepted.
                     Err(_) => {
                         late.clear();
                         turned_away.see_off(Instant::now() + LAST_MOMENT);
@@ -260,9 +261,9 @@ impl Iterator for Incoming<'_> {
                         }
                         continue; // the dropped connection answers 503
                     }
-                    // Perhaps this connection was meant to wake another thread. Dropping our registration
-                    // withdraws our own wake-up, so that thread would get none. So each woken thread
-                    // wakes the next.
+                    // Perhaps this connection was meant to wake another thread. When this thread drops its
+                    // registration, it withdraws its own wake-up; then the other thread would get no wake-up.
+                    // So each woken thread wakes the next.
                     wake_one_accept(*local_addr);
                 }
                 Err(error) if is_the_clients(&error) => {}
@@ -276,8 +277,8 @@ impl Iterator for Incoming<'_> {
 }
 
 impl Incoming<'_> {
-    /// Pauses, each time for longer: without descriptors or memory, `accept` fails at once, and without a
-    /// pause the loop would be busy. During this pause the client waits in the backlog.
+    /// Pauses the loop, each time for longer: without descriptors or memory, `accept` fails at once, and
+    /// without a pause the loop would be busy. During this pause the client waits in the backlog.
     fn back_off(&mut self, error: &io::Error) {
         report(format_args!("cannot accept a connection, trying again: {error}"));
         let _ = self.stop.sleep(self.pause);

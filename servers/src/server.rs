@@ -12,13 +12,13 @@
 //!   answers requests that have arrived by that time, or that arrive within 200 ms of the last answer. After
 //!   an idle connection was closed for another client, every answer of the next second is the last on its
 //!   connection. So the server does not promise to keep a connection open and then break the promise.
-//! - The stage has begun to stop: see [`Server::until`]. The server still answers requests that arrive
-//!   within 50 ms, or within 200 ms of the last answer, but as the last requests. If a request head has
-//!   begun to arrive, the rest must arrive within a second.
+//! - The stage has begun to stop: see [`Server::until`]. The server still answers requests that arrive within
+//!   50 ms, or within 200 ms of the last answer; these requests are the last. If a request head has begun to
+//!   arrive, the rest must arrive within a second.
 //! - The connection has got as many answers as [`Limits::max_requests`] allows.
-//! - The connection has been idle for the idle time-out; or it is new, and the client has sent nothing
-//!   within the header time-out. In this case the client expects no answer, so the server closes the
-//!   connection without one.
+//! - The connection has been idle for the idle time-out; or the connection is new, and the client has sent
+//!   nothing within the header time-out. In this case the client expects no answer, so the server closes the
+//!   connection without an answer.
 //! - A request cannot be read, or does not arrive in time: the client gets one [`Refusal`], and then the
 //!   connection is closed.
 //! - The client does not take its answer in time, or has closed the connection.
@@ -55,8 +55,8 @@ use std::time::{Duration, Instant};
 /// even the bytes of a busy client need time on the network.
 pub(crate) const ON_THE_WAY: Duration = Duration::from_secs(1);
 
-/// If an answer has promised to keep its connection, the server keeps it for this time, even if other clients
-/// wait. The next request of a busy client arrives within this time.
+/// If an answer has promised to keep its connection open, the server keeps this connection open for this
+/// time, even if other clients wait. The next request of a busy client arrives within this time.
 pub(crate) const KEPT_FOR: Duration = Duration::from_millis(200);
 
 /// The largest number of bytes that one read can return. If another client needs the thread, the server still
@@ -113,8 +113,8 @@ impl Server {
         Server { site, limits, log, room, tally, board: None, idle_for, keep_alive }
     }
 
-    /// A connection may stay open only as long as `may_stay` returns true. Once `may_stay` returns false, the
-    /// server answers the requests that it has already read, and then closes the connection.
+    /// A connection may stay open only as long as `may_stay` returns true. After `may_stay` has returned
+    /// false, the server answers the requests that it has already read, and then closes the connection.
     ///
     /// A blocking stage gives a thread to each connection. An idle connection keeps its thread idle, even if
     /// another client waits for a thread. With a single thread, one idle browser tab would prevent all other
@@ -122,24 +122,24 @@ impl Server {
     /// another connection when it needs one.
     ///
     /// `may_stay` is called after each answer, and about twenty times a second for each idle connection, so
-    /// it must be cheap.
+    /// this call must be cheap.
     #[must_use]
     pub fn keep_alive_while(mut self, may_stay: impl Fn() -> bool + Send + Sync + 'static) -> Server {
         self.keep_alive.only_while(may_stay);
         self
     }
 
-    /// Ends connections once `stop` is cancelled. An idle connection is closed if no bytes arrive on it for a
-    /// moment. If a request head has begun to arrive, it is refused unless it is complete within a second of
-    /// its first byte. All other connections are closed in the same way as when their threads are needed.
-    /// Requests in progress and arriving bodies still get their usual time.
+    /// Ends connections after `stop` has been cancelled. An idle connection is closed if no bytes arrive on
+    /// it for a moment. If a request head has begun to arrive, the head is refused unless it is complete
+    /// within a second of its first byte. All other connections are closed in the same way as if other
+    /// clients needed their threads. Requests in progress and arriving bodies still get their usual time.
     #[must_use]
     pub fn until(mut self, stop: &CancelToken) -> Server {
         self.keep_alive.until(stop);
         self
     }
 
-    /// Returns the memory for the bodies of all clients; it also knows how many of its bytes are taken.
+    /// Returns the memory for the bodies of all clients, which also counts how many of its bytes are taken.
     pub fn room(&self) -> &Room {
         &self.room
     }
@@ -192,16 +192,16 @@ impl Server {
             Received::End => conversation.ended(),
         }
         // The deadline is also checked after bytes have arrived, because otherwise a client that sends single
-        // bytes could take any time.
+        // bytes could take as much time as it wants.
         match conversation.step()? {
             Step::Read => self.check_patience(client, conversation, now),
             _ => Ok(()),
         }
     }
 
-    /// Returns how long one read may wait. A blocked read notices neither that its thread is needed, nor
-    /// that the stage stops. If either can happen, the wait is divided into slices, with checks between the
-    /// slices; otherwise one read waits for the whole time.
+    /// Returns how long one read may wait. A blocked read notices neither that its thread is needed, nor that
+    /// the stage stops. If the thread can be needed or the stage can stop, the wait is divided into slices,
+    /// with checks between the slices; otherwise one read waits for the whole time.
     fn longest_wait(&self, conversation: &Conversation) -> Wait {
         match conversation.deadline() {
             // On Windows, shutting down a socket does not end a read that waits on the socket.
@@ -291,8 +291,8 @@ impl Server {
         // may send as fast as the server answers, so the server might never finish.
         let stays = is_sound && conversation.may_go_on() && (self.may_stay() || conversation.next_is_here());
         // The client's next request is often on its way. So the thread yields before it reads: if the request
-        // is then here, this costs the system less than putting the thread to sleep and waking it. After a
-        // file, no request is on its way yet, because the client must receive the whole file first.
+        // has arrived by then, yielding costs the system less than putting the thread to sleep and waking it.
+        // After a file, no request is on its way yet, because the client must receive the whole file first.
         let gives_way = !conversation.has_unread() && !matches!(response.body, Body::File { .. });
         let status = response.status;
         let then = self.then(stays, conversation.has_unread());

@@ -1,7 +1,7 @@
 //! The signals that ask a stage to stop, and the deadline for the end of the process.
 //!
 //! The library does everything else, from the signal to the end of the process, in
-//! [`executor::shutdown_hooks`]. The library does not handle SIGHUP, so this module adds it.
+//! [`executor::shutdown_hooks`]. The library does not handle SIGHUP, so this module handles SIGHUP.
 
 use executor::shutdown_hooks::{ShutdownGuard, ShutdownHooks};
 use executor::{CancelToken, Promise};
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 // ANCHOR: stop_on_signal
 /// Cancels `stop` when SIGINT or SIGTERM arrives. On Linux, SIGHUP also cancels `stop`, unless the process
-/// was started with SIGHUP ignored. Once `stop` is cancelled, for any reason, a further signal of these
-/// kinds ends the process at once, with the status 128 plus the signal's number. After `longest` the
+/// was started with SIGHUP ignored. After `stop` has been cancelled, for any reason, a further signal of
+/// these kinds ends the process at once, with the status 128 plus the signal's number. After `longest` the
 /// process ends with `status_at_deadline`, even if its threads are still waiting.
 ///
 /// The guard must live until the end of `main`. When all clients are served, the caller must complete the

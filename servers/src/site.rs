@@ -73,7 +73,7 @@ impl Site {
             .route("/echo", &["POST"], "answers with the body that was sent", echo)
     }
 
-    /// Adds `/panic`, whose handler panics; it shows what a panic does to a thread of the stage.
+    /// Adds `/panic`, whose handler panics, to show what a panic does to a thread of the stage.
     #[must_use]
     pub fn with_panic(self) -> Site {
         self.route("/panic", &["GET"], "panics: what becomes of its thread?", |_| {
@@ -88,8 +88,8 @@ impl Site {
         self
     }
 
-    /// Answers `/stats` and `/metrics` with the given statistics; without them, only the process is
-    /// measured.
+    /// Answers `/stats` and `/metrics` with the given statistics; without these statistics, only the process
+    /// is measured.
     #[must_use]
     pub fn with_stats(mut self, stats: &Arc<Stats>) -> Site {
         self.stats = Arc::clone(stats);
@@ -119,7 +119,8 @@ impl Site {
         self
     }
 
-    /// Declares that the handler of the last route computes or waits, so that it [is slow](Site::is_slow).
+    /// Declares that the handler of the last route computes or waits, so that this handler [is
+    /// slow](Site::is_slow).
     #[must_use]
     pub fn slow(mut self) -> Site {
         if let Some(route) = self.routes.last_mut() {
@@ -136,8 +137,8 @@ impl Site {
         self.at(request.path).is_some_and(|route| route.is_slow)
     }
 
-    /// Returns a refusal if the server can refuse the request after reading only its head. It refuses a
-    /// request for another host, or with a method that it does not answer.
+    /// Returns a refusal if the server can refuse the request after reading only its head. The site refuses a
+    /// request for another host, and a request whose method the site does not answer.
     ///
     /// The server calls this function before it reads the body. So a client that waits for *100 Continue*
     /// need not send the body of a refused request.
@@ -299,7 +300,7 @@ fn work(request: &Request<'_>, how: fn(&Request<'_>, Duration) -> Result<(), &'s
     }
 }
 
-/// Only digits: `parse` alone would also accept `+5`.
+/// The text must consist of digits: `parse` alone would also accept `+5`.
 fn whole_number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
@@ -328,7 +329,7 @@ fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
 }
 
 /// Blocks a thread, without using a processor core, for this time; ends earlier if the task is cancelled.
-/// This work stands for a query to a database, which continues even after the client has left.
+/// This work imitates a query to a database; the query continues even after the client has left.
 fn block(_: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     CancelToken::current().sleep(duration).map_err(|_| STOPPING)
 }

@@ -44,7 +44,7 @@ impl<'a> Stage<'a> {
     ///
     /// # Errors
     ///
-    /// Returns a message that says what to do, for instance if the address of `--watch` is taken.
+    /// Returns an error, for instance if the address of `--watch` is taken; its message says what to do.
     pub fn new<C: CommandFactory>(args: &'a ServerArgs, stats: Stats) -> anyhow::Result<Stage<'a>> {
         let command = C::command();
         let name = command.get_name().to_owned();
@@ -97,7 +97,7 @@ impl<'a> Stage<'a> {
     ///
     /// # Errors
     ///
-    /// Returns a message that says what to do, for instance if the port is taken.
+    /// Returns an error, for instance if the port is taken; its message says what to do.
     pub fn bind(&self) -> anyhow::Result<Listener> {
         self.bind_with_backlog(BACKLOG)
     }
@@ -182,8 +182,9 @@ pub struct Stoppable<'a> {
 
 impl<'a> Stoppable<'a> {
     // ANCHOR: stop
-    /// Makes a stage like [`Stage::new`], but one that can be stopped. After the stop, the stage has the time
-    /// that the flags allow, and a little more for telling its clients; then the process ends.
+    /// Makes a stage in the same way as [`Stage::new`], but this stage can be stopped. After the stop, the
+    /// stage has the time that the flags allow, and a little more time to tell its clients; then the process
+    /// ends.
     ///
     /// # Errors
     ///
@@ -227,7 +228,7 @@ impl<'a> Stoppable<'a> {
 
     // ANCHOR: outcome
     /// Ends the stage after all clients were served or cut off: passes the exit status to the shutdown hook
-    /// that waits for it.
+    /// that waits for this status.
     pub fn end(self, status: u8) -> ExitCode {
         let _ = self.outcome.complete(status);
         drop(self.guard); // runs the hooks, unless a signal has already run them

@@ -14,8 +14,8 @@ const PIECE: usize = 512;
 
 static STDERR: Mutex<Stderr> = Mutex::new(Stderr { lost: 0, is_cut: false });
 
-/// What is known about the last lines. Only one thread at a time writes, so lines of different threads do
-/// not mix.
+/// What the writer knows about the lines that came last. Only one thread at a time writes, so lines of
+/// different threads do not mix.
 struct Stderr {
     /// The number of lines that were dropped after the last written line.
     lost: u64,
@@ -81,8 +81,8 @@ mod system {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::{io, stdio};
 
-    /// Does not use the lock of `std::io::stderr`, because another thread may hold it while it waits for
-    /// room.
+    /// Does not use the lock of `std::io::stderr`, because another thread may hold this lock while that
+    /// thread waits for room.
     pub(super) fn write_if_there_is_room(mut bytes: &[u8]) -> bool {
         let stderr = stdio::stderr();
         let mut watched = [PollFd::new(&stderr, PollFlags::OUT)];

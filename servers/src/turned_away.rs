@@ -16,8 +16,8 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many turned-away clients the loop waits for at a time. If there are more, the loop closes the
-/// connection of the client that it turned away first.
+/// The number of turned-away clients that the loop waits for at a time. If there are more such clients, the
+/// loop closes the connection of the client that it turned away first.
 pub(crate) const MOST: usize = 2000;
 
 /// How many bytes of one client are dropped before the next client's turn.
@@ -62,7 +62,7 @@ enum Fate {
 }
 
 impl TurnedAway {
-    /// Once `stop` is cancelled, a client that is turned away counts as too late.
+    /// After `stop` has been cancelled, a client that is turned away counts as too late.
     pub(crate) fn count_from(&self, stop: &CancelToken) {
         self.lock().stop = stop.clone();
     }
@@ -191,7 +191,7 @@ fn look_after(leavers: &mut [Leaver], listener: Option<&TcpListener>, deadline: 
     listener.is_some() && ready.last() == Some(&true)
 }
 
-/// Waits until `listener` has a connection; returns false if it has none within `longest`.
+/// Waits until `listener` has a connection; returns false if no connection has come within `longest`.
 pub(crate) fn is_ready_within(listener: &TcpListener, longest: Duration) -> bool {
     let mut watched = [PollFd::new(listener, PollFlags::IN)];
     wait(&mut watched, longest);
@@ -205,9 +205,9 @@ fn wait(watched: &mut [PollFd<'_>], longest: Duration) {
     let _ = poll(watched, Some(&longest));
 }
 
-/// Drops the clients that have closed their connections or had enough time. Returns how many of the
-/// dropped clients came too late. Does not count clients that sent nothing, for example the
-/// connection with which a stop wakes the accept loop.
+/// Drops the clients that have closed their connections or have had enough time. Returns how many of the
+/// dropped clients came too late. Does not count clients that sent nothing, for example the connection with
+/// which a stop wakes the accept loop.
 fn sweep(leavers: &mut Vec<Leaver>) -> usize {
     let now = Instant::now();
     let mut gone = 0;

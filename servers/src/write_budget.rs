@@ -18,7 +18,7 @@ pub(crate) struct WriteBudget {
     timeout: Duration,
     /// How many bytes the client must take in a second.
     rate: usize,
-    /// When the budget is used up.
+    /// The time at which the budget is used up.
     deadline: Instant,
     /// True if the budget does not grow any more.
     is_ending: bool,
@@ -39,7 +39,7 @@ impl WriteBudget {
         }
     }
 
-    /// Gives the client time until `deadline` at most, however many bytes it takes.
+    /// Gives the client time until `deadline` at most, however many bytes the client takes.
     pub(crate) fn end_by(&mut self, deadline: Instant) {
         if !self.is_ending {
             self.is_ending = true;
@@ -47,7 +47,7 @@ impl WriteBudget {
         }
     }
 
-    /// Returns until when the client must take the next bytes.
+    /// Returns the time until which the client must take the next bytes.
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
     }

@@ -30,7 +30,7 @@ fn count() {
     }
 }
 
-// SAFETY: each call goes to `System` with the same arguments.
+// SAFETY: each call is passed on to `System` with the same arguments.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();

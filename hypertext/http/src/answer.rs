@@ -13,7 +13,7 @@ use ureq::http::{HeaderMap, Response};
 use ureq::{Body, Error};
 use url::Url;
 
-/// The longest pause that a server can ask for. A crawl that does not wait for so long leaves the server's
+/// The longest pause that a server can ask for. If a crawl does not wait for so long, it leaves the server's
 /// pages to another run.
 const LONGEST_PAUSE: Duration = Duration::from_hours(24);
 
@@ -73,7 +73,7 @@ fn validator(headers: &HeaderMap, name: &str) -> Option<String> {
 }
 
 /// Returns the address to which a redirect leads. Bytes that are not ASCII are sent back to the server
-/// unchanged, in any charset, but percent-encoded.
+/// percent-encoded but not converted, whatever their charset is.
 fn location(headers: &HeaderMap, url: &Url) -> Option<Url> {
     let mut text = Vec::new();
     for &byte in headers.get("location")?.as_bytes().trim_ascii() {

@@ -155,9 +155,9 @@ impl Coding {
         let Some(first) = below.fill_buf()?.first().copied() else { return Ok(Box::new(io::empty())) };
         Ok(match self {
             Coding::Gzip => Box::new(Gzip(Some(GzDecoder::new(below)))),
-            // The data may have a zlib wrapper, as the RFC requires, or have no wrapper, as many servers
-            // send it. In raw deflate data, the first byte has these bits only if a padding bit is one,
-            // which no encoder writes.
+            // The data may have a zlib wrapper, as the RFC requires, or have no wrapper, as many servers send
+            // the data. In raw deflate data, the first byte has these bits only if a padding bit is 1, and no
+            // encoder writes such a bit.
             Coding::Deflate if first & 0xf == 8 => Box::new(ZlibDecoder::new(below)),
             Coding::Deflate => Box::new(DeflateDecoder::new(below)),
         })

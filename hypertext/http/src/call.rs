@@ -1,11 +1,11 @@
 //! One call of [`Fetcher::fetch`](super::Fetcher::fetch), from the view of its sockets.
 //!
-//! `ureq` keeps connections in a pool and gives a connection to any later call, so a connection cannot
-//! belong to a token. But each call belongs to a token, and during the call, a thread-local variable of its
-//! thread refers to the call. Before a socket blocks, it reads from the call the token, the deadline, and
-//! the number of bytes that may still come. The socket also stores itself in the call, so that a
-//! cancellation finds the socket that must be shut down. When the answer is complete, the socket is removed
-//! from the call before another call can get the socket.
+//! `ureq` keeps connections in a pool and gives a connection to any later call, so a connection cannot belong
+//! to a token. But each call belongs to a token, and during the call, a thread-local variable of the calling
+//! thread refers to the call. Before a socket blocks, it takes from the call the token, the deadline, and the
+//! number of bytes that may still arrive. The socket also stores itself in the call, so that a cancellation
+//! finds the socket that must be shut down. When the answer is complete, the socket is removed from the call
+//! before another call can get the socket.
 
 use super::FetchError;
 use executor::CancelToken;
@@ -98,7 +98,7 @@ impl Call {
         &self.token
     }
 
-    /// Records why the call fails, for [`take_failure`](Call::take_failure), and returns an error that
+    /// Remembers why the call fails, for [`take_failure`](Call::take_failure), and returns an error that
     /// `ureq` passes on.
     pub(super) fn fail(&self, why: FetchError) -> ureq::Error {
         self.failure.replace(Some(why));

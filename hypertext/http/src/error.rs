@@ -49,7 +49,7 @@ impl FetchError {
         }
     }
 
-    /// Returns true if nothing came from the server, so that the server may be down.
+    /// Returns true if nothing came from the server; in that case the server may be down.
     pub fn is_silence(&self) -> bool {
         matches!(self, FetchError::TimedOut | FetchError::Resolve(_) | FetchError::Connect(_))
     }

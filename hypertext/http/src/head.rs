@@ -1,9 +1,10 @@
 //! Rewrites the heads of answers so that `ureq` can read them.
 //!
-//! `ureq` reads at most 128 header fields of a head. `ureq` cannot read a header field that continues on
-//! the next line, although a client must (RFC 9112, section 5.2). `ureq` cannot read a field with a space
-//! before the colon either, although browsers can. No setting of `ureq` changes its limits for heads. So a
-//! transport on top of the connection and of TLS passes on only the relevant fields, each in its own line.
+//! `ureq` reads at most 128 header fields of a head. `ureq` cannot read a header field that continues on the
+//! next line, although a client must be able to read such a field (RFC 9112, section 5.2). `ureq` cannot read
+//! a field with a space before the colon either, although browsers can. No setting of `ureq` changes its
+//! limits for heads. So a transport on top of the connection and of TLS passes on only the relevant fields,
+//! each in its own line.
 
 use super::call::Call;
 use super::{FetchError, LARGEST_HEAD};
@@ -125,8 +126,8 @@ enum Place {
 #[derive(Debug, Default)]
 struct Head {
     place: Place,
-    /// The number of bytes so far, including earlier heads, because the head of an answer may come after
-    /// hints.
+    /// The number of bytes of heads that have been received so far, including earlier heads, because the head
+    /// of an answer may come after hints.
     length: usize,
     /// The number of `Link` fields of this head so far.
     links: usize,

@@ -76,8 +76,8 @@ const MOST_TRIES: usize = 4;
 /// The limits of a fetch, and the hosts that it may reach.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The time limit for one page: the connection, the head and the whole body. This limit does not end the
-    /// look-up of a name.
+    /// The time limit for one page, including the connection, the head and the whole body. This limit does
+    /// not end the look-up of a name.
     pub timeout: Duration,
     /// The largest number of bytes of a body, after decompression; the rest is cut off. On the wire, a page
     /// with its head and the framing of chunks may exceed this limit by a quarter and 128 KiB. The data
@@ -116,8 +116,8 @@ pub struct Fetched {
     /// The target of a redirect (a status of 300 to 399), resolved against the address of the page. The
     /// target may have any scheme and any host: the caller decides whether to fetch it.
     pub location: Option<Url>,
-    /// The time from now for which the server wants no further request; at most a day. The value is `None`
-    /// if the server asks for no pause, or for a pause that is already over.
+    /// How long, from now on, the server wants no further request; at most a day. The value is `None` if the
+    /// server asks for no pause, or for a pause that is already over.
     pub retry_after: Option<Duration>,
     /// The unchanged `Link` fields (RFC 8288).
     pub link: Vec<String>,
@@ -157,7 +157,7 @@ pub struct Fetcher {
 
 impl Fetcher {
     /// Creates a fetcher that lets the system resolve names, and refuses the addresses of
-    /// [`is_private_address`] unless the options allow them.
+    /// [`is_private_address`] unless the options allow these addresses.
     ///
     /// # Errors
     /// Returns [`FetchError::Unusable`] if the user agent is not valid in a header, or if the proxy cannot
@@ -194,8 +194,8 @@ impl Fetcher {
     /// Credentials in the address are not sent.
     ///
     /// # Blocking
-    /// Blocks until the answer is complete, for at most [`Options::timeout`]. The name of a host is
-    /// resolved by the system, which may take longer and cannot be cancelled.
+    /// Blocks until the answer is complete, for at most [`Options::timeout`]. The system resolves the name of
+    /// a host; this may take longer and cannot be cancelled.
     ///
     /// # Cancellation
     /// This call is a cancellation point. When `token` is cancelled, the call closes its connection and
@@ -251,7 +251,7 @@ impl Fetcher {
         fetched
     }
 
-    /// Refuses an address if this needs no connection.
+    /// Refuses an address that can be refused without a connection.
     fn admit(&self, url: &Url) -> Result<(), FetchError> {
         match url.scheme() {
             "http" => (),
@@ -284,8 +284,8 @@ impl Fetcher {
             let request = fields.iter().fold(request, |request, (name, value)| request.header(*name, *value));
             match request.call() {
                 Ok(response) => return answer::read(response, url, most, call),
-                // The server closed the kept connection before it saw this request, so the request is sent
-                // again on another connection.
+                // The server closed the kept connection before the server saw this request, so the request is
+                // sent again on another connection.
                 Err(_)
                     if !last && call.is_reused.get() && !call.has_received.get() && call.check().is_ok() =>
                 {
@@ -360,7 +360,7 @@ fn roots() -> RootCerts {
     }
 }
 
-/// Accepts only proxies that `ureq` can use, because `ureq` would silently ignore others.
+/// Accepts only proxies that `ureq` can use, because `ureq` would silently ignore other proxies.
 fn proxy(url: &Url) -> Result<Proxy, FetchError> {
     let is_known = url.scheme() == "http" || (url.scheme() == "https" && cfg!(feature = "tls"));
     let proxy = Proxy::new(url.as_str()).ok().filter(|_| is_known);

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns true if an address is not on the public internet: it belongs to this machine, a private network,
-/// a multicast group or an example, or is reserved.
+/// Returns true if an address is not on the public internet: it belongs to this machine, a private network, a
+/// multicast group or an example, or it is reserved.
 ///
 /// The sources are IANA's registries of special-purpose addresses (RFC 6890). A few blocks in these
 /// registries contain some public addresses; this function treats such blocks as private. An IPv6 address

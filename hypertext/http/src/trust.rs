@@ -4,9 +4,8 @@ use rustls::pki_types::CertificateDer;
 use rustls::{CertificateError, Error};
 use std::sync::OnceLock;
 
-/// Returns the certificates of the authorities that the system trusts, or those of the file that
-/// `SSL_CERT_FILE` names. The certificates are read only once, because there are more than a hundred of
-/// them.
+/// Returns the certificates of the authorities that the system trusts, or the certificates in the file that
+/// `SSL_CERT_FILE` names. The certificates are read only once, because there are more than a hundred of them.
 pub fn system() -> &'static [CertificateDer<'static>] {
     static CERTIFICATES: OnceLock<Vec<CertificateDer<'static>>> = OnceLock::new();
     // A certificate that cannot be read is not trusted; a connection to a server that needs this

@@ -4,8 +4,8 @@
 //! are kept, within these limits:
 //!
 //! 1. Of each tag, the first [`MOST_ATTRIBUTES`] attributes are kept. Duplicate attributes are not removed:
-//!    of two attributes with the same name, [`Tag::get`] finds the first, and by the standard the first
-//!    counts.
+//!    of two attributes with the same name, [`Tag::get`] finds the first attribute, and the standard says
+//!    that the first attribute counts.
 //! 2. There is no tree and no stack, so the nesting depth of elements does not matter.
 //! 3. Text is passed on in pieces of some 4 KiB, each as soon as it is read. Comments are not kept.
 //! 4. The caller's token is checked before each piece. So a cancellation ends the reading of any document,
@@ -50,7 +50,7 @@ pub struct Tag<'t> {
     attributes: &'t [Attribute],
     /// True if the tag ends an element: `</name>`.
     pub is_end: bool,
-    /// True if the tag both begins and ends an element, because [`Reader::is_xml`] says so.
+    /// True if the tag both begins and ends an element, according to [`Reader::is_xml`].
     pub is_empty: bool,
 }
 
@@ -67,8 +67,8 @@ impl<'t> Tag<'t> {
         self.attributes.iter().find(is_it).map(|Attribute { name, end }| text(&self.bytes[name.end..*end]))
     }
 
-    /// Returns the attributes, names with values, in the order of the tag. A repeated attribute occurs in
-    /// the result as often as in the tag.
+    /// Returns the attributes, names with values, in the order in which the tag has them. A repeated
+    /// attribute occurs in the result as often as in the tag.
     pub fn attributes(&self) -> impl Iterator<Item = (&'t str, &'t str)> + use<'t> {
         let bytes = self.bytes;
         self.attributes
@@ -77,7 +77,8 @@ impl<'t> Tag<'t> {
     }
 }
 
-/// The position of an attribute in a tag: its name, and the end of the value, which follows the name.
+/// The position of an attribute in a tag: the position of its name, and the end of its value; the value
+/// follows the name.
 #[derive(Debug)]
 struct Attribute {
     name: Range<usize>,
@@ -86,8 +87,8 @@ struct Attribute {
 
 /// Passes the whole document to a reader.
 ///
-/// No content of a document is an error. The call does not block; only the token can end the call before
-/// the end of the document.
+/// Whatever a document contains, it causes no error. The call does not block; only the token can end the call
+/// before the end of the document.
 ///
 /// # Errors
 /// Fails if the token is cancelled before the end of the document.
@@ -129,7 +130,7 @@ struct Place {
     lines: Cell<usize>,
 }
 
-/// Gives a document to the tokenizer in pieces: at most the rest of a line at once, and only whole
+/// Gives a document to the tokenizer in pieces: at most the rest of a line at a time, and only whole
 /// characters.
 struct Pieces<'d> {
     document: &'d str,

@@ -1,8 +1,8 @@
 //! Nine steps towards a log service that outlives its clients: each module is a step, and a later step corrects
 //! the faults of an earlier step.
 //!
-//! Any number of clients pass lines to a log, and one writer writes them. A good log keeps five promises;
-//! for each promise there is a function in [`properties`]:
+//! Any number of clients pass lines to a log, and one writer writes these lines. A good log keeps five
+//! promises; for each promise there is a function in [`properties`]:
 //!
 //! 1. *Accepted means written.* If `log` returned `Ok`, the line is written exactly once before `stop`
 //!    returns.
@@ -24,7 +24,7 @@
 //! | [`s8_poison_pill`] | a pill in the queue | 1, 3 |
 //! | [`s9_pill_and_gate`] | a pill, which is the last item in the queue | |
 //!
-//! [`table`] has the same table as data; tests and models check each cell, so a faulty step must fail.
+//! [`table`] contains this table as data; tests and models check each cell, so a faulty step must fail.
 //!
 //! The program `road` shows each fault in a schedule that reveals it. The book's page *A service that
 //! outlives its clients* explains the steps. The package `logservice` is a logger for real programs, and

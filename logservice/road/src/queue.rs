@@ -21,13 +21,13 @@ impl<T> Queue<T> {
         Self { clients, writer }
     }
 
-    /// Puts an item, and waits for room in the queue. This call fails only if the client's task was
+    /// Waits for room in the queue, and puts an item into it. This call fails only if the client's task was
     /// cancelled.
     pub(super) fn put(&self, item: T) -> Result<(), T> {
         self.clients.put(item).map_err(PutError::into_inner)
     }
 
-    /// Takes an item, and waits until there is an item. Returns `None` if the writer was interrupted.
+    /// Waits until there is an item, and takes it. Returns `None` if the writer was interrupted.
     pub(super) fn take(&self) -> Option<T> {
         self.writer.take().ok()
     }

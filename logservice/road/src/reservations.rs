@@ -1,5 +1,5 @@
-//! The count of lines that were accepted but are not written yet, and the flag that the log is stopped.
-//! The count and the flag change together, so one lock protects both of them.
+//! The count of lines that were accepted but are not written yet, and the flag that says that the log is
+//! stopped. The count and the flag change together, so one lock protects both of them.
 //!
 //! ```text
 //!   open ───stop()───▶ stopped ───the last reservation ends───▶ over
@@ -19,7 +19,7 @@
 use crate::door::sync::{Mutex, MutexGuard};
 
 // ANCHOR: reservations
-/// The number of accepted lines that are not written, and the flag that the log is stopped.
+/// The number of accepted lines that are not written, and the flag that says that the log is stopped.
 #[derive(Default)]
 pub(super) struct Reservations(Mutex<State>);
 

@@ -1,12 +1,12 @@
-//! Step 3: reservations. Before a client puts its line, it increases a count, under a lock. After the
-//! writer has written a line, it decreases the count. The writer ends only when the log is stopped and the
-//! count is zero.
+//! Step 3: reservations. Before a client puts its line, the client increases a count, under a lock. After the
+//! writer has written a line, the writer decreases the count. The writer ends only when the log is stopped
+//! and the count is zero.
 //!
-//! **The fault:** the writer uses another lock than the clients. In the Java listing, clients and writer use
-//! `synchronized (this)`. But the writer is an inner class, so its `this` is the thread and not the service.
-//! Two different locks do not exclude each other. A client and the writer change the count at the
-//! same time, and one of the two changes is lost. If the count becomes too low, the writer ends although an
-//! accepted line is not written. If the count becomes too high, the writer never ends.
+//! **The fault:** the writer does not use the same lock as the clients. In the Java listing, clients and
+//! writer use `synchronized (this)`. But the writer is an inner class, so its `this` is the thread and not
+//! the service. Two different locks do not exclude each other. A client and the writer change the count at
+//! the same time, and one of the two changes is lost. If the count becomes too low, the writer ends although
+//! an accepted line is not written. If the count becomes too high, the writer never ends.
 //!
 //! In Rust, a `Mutex` contains its data, so the fault of two locks cannot be written by mistake. To show the
 //! fault, the count is atomic and outside of its lock: a plain field would not compile.

@@ -3,9 +3,9 @@
 //! `close` of the writer.
 //!
 //! **The faults:** each line may get its own thread. So the lines of one client may be written in any order.
-//! After the time limit, the paper is closed although some tasks have not written their lines yet;
-//! such lines were accepted, but are lost. `await_termination` reports the expired limit by returning
-//! `false`, which the listing ignores.
+//! After the time limit, the paper is closed although some tasks have not written their lines yet; such lines
+//! were accepted, but are lost. `await_termination` reports the expired limit by returning `false`, but the
+//! listing ignores this result.
 //!
 //! The next step ends the log with a special item.
 

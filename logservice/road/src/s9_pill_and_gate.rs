@@ -2,10 +2,10 @@
 //! and put their lines under the lock; `stop` sets the flag and puts the pill under the same lock. So no
 //! item can come behind the pill.
 //!
-//! The log of step 9 keeps all five promises. The disadvantage: while the queue is full, one client waits
-//! in `put`, and all other clients wait for the lock. A client that waits for the lock cannot be
-//! interrupted until it has the lock. With reservations (step 5), clients hardly wait for the lock, because
-//! it is held for a few instructions, and never during a wait.
+//! The log of step 9 keeps all five promises. The disadvantage: while the queue is full, one client waits in
+//! `put`, and all other clients wait for the lock. A client that waits for the lock cannot be interrupted
+//! until it has the lock. With reservations (step 5), clients hardly wait for the lock, because the lock is
+//! held for a few instructions, and never during a wait.
 
 use executor::masked;
 
@@ -15,7 +15,7 @@ use super::writer_thread::WriterThread;
 use super::{Gaps, Log, Paper, Refused};
 use crate::door::sync::{Arc, Mutex};
 
-/// A log service that is stopped by a pill, which nothing can follow.
+/// A log service that is stopped by a pill; no item can follow the pill.
 pub struct GatedPillLog {
     queue: Arc<Queue<Item>>,
     is_open: Mutex<bool>,

@@ -1,9 +1,9 @@
 //! The thread that writes; other threads can interrupt this thread, and wait for its end.
 //!
-//! A cancelled token stays cancelled, which is right for a task: all later waits of the task fail.
-//! The writer must be able to wait again after an interrupt, because more lines may come. So the writer
-//! gets a new token each time its token has ended a wait. Java's interrupt behaves in the same way: the
-//! wait that the interrupt ends also clears the interrupt.
+//! A cancelled token stays cancelled, so that all later waits of the task fail; this is right for a task. The
+//! writer must be able to wait again after an interrupt, because more lines may come. So the writer gets a
+//! new token each time its token has ended a wait. Java's interrupt behaves in the same way: the wait that
+//! the interrupt ends also clears the interrupt.
 
 use executor::{CancelToken, Latch, masked};
 
@@ -30,7 +30,7 @@ impl WriterThread {
         Self { interrupt, ended }
     }
 
-    /// Interrupts the writer's present wait, or its next wait if it does not wait now.
+    /// Interrupts the writer's present wait, or its next wait if the writer does not wait now.
     pub(super) fn interrupt(&self) {
         let token = self.interrupt.current();
         token.cancel();

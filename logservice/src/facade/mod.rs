@@ -91,8 +91,8 @@ pub enum InstallError {
 /// process.
 ///
 /// # Errors
-/// A process has one logger and one subscriber, which cannot be replaced. If the process already has a logger
-/// or a subscriber, [`InstallError`] names it, and the other facade is still installed.
+/// A process has one logger and one subscriber; neither of the two can be replaced. If the process already
+/// has a logger or a subscriber, [`InstallError`] names it, but the call installs the other facade.
 pub fn install(handle: &LogHandle, levels: &Levels) -> Result<(), InstallError> {
     install_all((handle, levels), &[])
 }

@@ -12,12 +12,11 @@ use crate::{Durability, Level, LogHandle, Record};
 /// Logs every panic from now on, at level error and with the target `panic`: the thread, the source
 /// location and the message. After logging, the hook calls the previous panic hook.
 ///
-/// The panicking thread waits until the line has been passed to the system, because the process may end
-/// after a panic. The thread waits at most a second, even if the error level's policy is to wait longer: a full
+/// The panicking thread waits until the line has been passed to the system, because the process may end after
+/// a panic. The thread waits at most a second, even if the error level's policy is to wait longer: a full
 /// disk must not delay the previous hook and the message on standard error. A panic on the writer's own
-/// thread is not logged, because no thread is left to write the line. Nor does this hook log a
-/// panic that occurs while a record is formatted, because the record's own line reports this
-/// panic.
+/// thread is not logged, because no thread is left to write the line. This hook also does not log a panic
+/// that occurs while a record is formatted, because the record's own line reports this panic.
 ///
 /// The record contains the source location of the panic. If the process's facades were
 /// [installed](super::install) by this package, the record also contains the current spans of the thread.

@@ -1,9 +1,9 @@
 //! The spans that are current on a thread, as the layer stores them.
 //!
-//! A span's values can be borrowed only while the span is created, so the layer copies them then; it formats
-//! values that have only `Debug` or `Display`. The values are kept in a node with a link to the parent span's
-//! node, so an event finds all its spans, up to the root, with one look-up in the registry. No lock is held
-//! while a value is formatted.
+//! A span's values can be borrowed only while the span is created, so the layer copies the values at that
+//! time; the layer formats values that have only `Debug` or `Display`. The values are kept in a node with a
+//! link to the parent span's node, so an event finds all its spans, up to the root, with one look-up in the
+//! registry. No lock is held while a value is formatted.
 
 use std::error::Error;
 use std::fmt::{self, Debug, Write};

@@ -234,7 +234,7 @@ impl Visit for FromLog {
     fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }
 
-/// The fields of an event without its message and without the fields that `tracing-log` adds.
+/// The fields of an event, except for its message and for the fields that `tracing-log` adds.
 struct EventFields<'a>(&'a Event<'a>);
 
 impl Fields for EventFields<'_> {

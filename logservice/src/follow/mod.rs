@@ -19,11 +19,11 @@
 //! file system.
 //!
 //! # From one file to the next
-//! The log's name may pass to another file while the reader still has the old file open. In this case, the reader
-//! first reads the old file to its end, and then goes to the next file. The reader must also find out where the
-//! old file ends. After another program has moved the log away, the log's writer may still write to the moved
-//! file for a while. So the reader leaves the old file only when the next file is not empty, because by then
-//! the writer has left the old file, too.
+//! Another program may give the log's name to another file while the reader still has the old file open. In
+//! this case, the reader first reads the old file to its end, and then goes to the next file. The reader must
+//! also find out where the old file ends. After another program has moved the log away, the log's writer may
+//! still write to the moved file for a while. So the reader leaves the old file only when the next file is
+//! not empty, because by then the writer has left the old file, too.
 //!
 //! ```text
 //!                      the name means another        what was written
@@ -32,11 +32,11 @@
 //! ```
 //!
 //! Between two polls, the log may be rotated several times. So the next file is the file whose number is one
-//! less than the old file's present number (after `app.log.3` comes `app.log.2`); after number 1 comes the log
-//! itself. File names may change while the reader checks them, but files only move to higher numbers. So a
-//! check was right if, after it, the old file still has its name and no file is between the old and the next
-//! file. Files with dates in their names do not move. The next file is the file with the next later date; the
-//! reader opens it and then checks that the names have not changed.
+//! less than the old file's present number (after `app.log.3` comes `app.log.2`); after number 1 comes the
+//! log itself. File names may change while the reader checks them, but files only move to higher numbers. So
+//! a check was right if, after the check, the old file still has its name and no file is between the old and
+//! the next file. Files with dates in their names do not move. The next file is the file with the next later
+//! date; the reader opens this file and then checks that the names have not changed.
 //!
 //! # What is missed
 //! The iterator does not find files that were rotated and removed, or compressed, between two polls. The
@@ -74,8 +74,7 @@ const LONGEST: usize = 1 << 20;
 pub struct Follow {
     path: PathBuf,
     token: CancelToken,
-    /// How many of the first file's lines are returned. A file that is created later is returned
-    /// completely.
+    /// How many lines of the first file are returned. A file that is created later is returned completely.
     last: Option<usize>,
     open: Option<Source>,
     /// The next file, which is read after `open` has been read to its end.

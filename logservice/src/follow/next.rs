@@ -1,4 +1,4 @@
-//! Finds the file of a log that follows another file, although files may be renamed at the same time.
+//! Finds the next file of a log after a given file, although files may be renamed at the same time.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};

@@ -33,7 +33,7 @@ impl Escapes {
     /// Passes on a text in pieces, in order.
     pub(super) fn pieces(self, text: &str, mut each: impl FnMut(Piece<'_>)) {
         let mut rest = text;
-        // A suspicious character that proves harmless does not end the harmless text.
+        // A suspicious character that turns out to be harmless does not end the harmless text.
         let mut looked_at = 0;
         while let Some(at) = self.suspicious(&rest.as_bytes()[looked_at..]) {
             let at = looked_at + at;
@@ -76,8 +76,8 @@ impl Escapes {
         rest.iter().position(|&byte| self.suspects(byte)).map(|at| words.len() * 8 + at)
     }
 
-    /// Returns true if eight bytes are ASCII without a character to escape; all eight bytes are checked at
-    /// once. The result may be false even for eight bytes without a character to escape.
+    /// Returns true if eight bytes are ASCII without a character to escape; all eight bytes are checked
+    /// together. The result may be false even for eight bytes without a character to escape.
     #[inline]
     fn is_plain(self, word: [u8; 8]) -> bool {
         const EACH: u64 = 0x0101_0101_0101_0101;
@@ -94,11 +94,12 @@ impl Escapes {
         found & HIGH == 0
     }
 
-    /// Returns true if a byte is, or may begin, a character that must be checked.
+    /// Returns true if a byte is a character that must be checked, or may be the first byte of such a
+    /// character.
     fn suspects(self, byte: u8) -> bool {
         match byte {
-            // The listed bytes from 0x80 on begin the non-ASCII characters of `forbidden`, and also many other
-            // characters.
+            // The listed bytes from 0x80 on are the first bytes of the non-ASCII characters of `forbidden`,
+            // and also of many other characters.
             ..0x20 | 0x7f | 0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef | 0xf0 | 0xf3 => true,
             b'"' | b'\\' => self != Self::Shown,
             _ => false,
@@ -147,7 +148,7 @@ impl Escapes {
 }
 
 /// Returns at least the last `length` bytes, as an array of eight bytes. If there are fewer than eight bytes,
-/// they are repeated to fill the array.
+/// the bytes are repeated to fill the array.
 #[inline]
 fn end_of(bytes: &[u8], length: usize) -> [u8; 8] {
     if let Some(end) = bytes.last_chunk() {
@@ -164,8 +165,8 @@ fn end_of(bytes: &[u8], length: usize) -> [u8; 8] {
 }
 
 /// Returns true for control characters (C0, DEL, C1), line and paragraph separators, and direction marks.
-/// Also returns true for the characters that Unicode calls ignorable (`Default_Ignorable_Code_Point`), except
-/// the four allowed ones, for interlinear annotation marks, and for the blank Braille pattern.
+/// Also returns true for interlinear annotation marks, for the blank Braille pattern, and for the characters
+/// that Unicode calls ignorable (`Default_Ignorable_Code_Point`), except for the four allowed characters.
 fn forbidden(c: char) -> bool {
     matches!(
         c,

@@ -15,10 +15,10 @@ use crate::{Fields, Format, Level, Record, Value};
 /// A line contains the time with its zone, the level, the target, the thread, the spans from the outermost
 /// to the innermost, the message and the fields.
 ///
-/// A text from outside cannot forge a line or control the reader's terminal. All control characters are
-/// escaped (`\n`, `\u{1b}`), and so are characters that change the direction of writing and invisible
-/// characters. A value that could be mistaken for two values is put in quotation marks; the message never is.
-/// If a machine reads the log, use [`Json`](super::Json).
+/// A text from outside cannot forge a line or control the reader's terminal. All control characters (`\n`,
+/// `\u{1b}`) are escaped, and also characters that change the direction of writing and invisible characters.
+/// A value that could be mistaken for two values is put in quotation marks; the message is never put in
+/// quotation marks. If a machine reads the log, use [`Json`](super::Json).
 ///
 /// A line that would be too long ends with `… 1234 bytes cut`.
 #[derive(Debug, Clone)]
@@ -160,8 +160,8 @@ fn text(line: &mut Line<'_>, text: &str) {
     }
 }
 
-/// Appends a value like [`text`], after formatting the value to learn its text. A text that is already quoted
-/// is not changed.
+/// Formats a value to learn its text, and appends the text in the same way as [`text`]. A text that is
+/// already quoted is not changed.
 fn shown(line: &mut Line<'_>, what: std::fmt::Arguments<'_>) {
     let place = line.place();
     line.show(Escapes::Shown, what);

@@ -63,8 +63,8 @@ impl Json {
     }
 }
 
-/// The maximum number of bytes that closing a full line needs: the worst case is a cut in the innermost text of
-/// a span.
+/// The maximum number of bytes that are needed to close a full line: the worst case is a cut in the innermost
+/// text of a span.
 const ROOM: usize = r#"…"}}],"cut":}"#.len() + 20;
 
 impl Format for Json {

@@ -157,7 +157,7 @@ impl<'a> Line<'a> {
         self.out.drain(place..end);
     }
 
-    /// Ends a line that was cut with a mark that contains the number of missing bytes.
+    /// Puts a mark with the number of missing bytes at the end of a line that was cut.
     pub(super) fn end_with_mark(mut self) {
         if self.missing == 0 && self.out.len() <= self.end {
             return;
@@ -177,8 +177,8 @@ impl<'a> Line<'a> {
 struct Shown<'l, 'a> {
     line: &'l mut Line<'a>,
     escapes: Escapes,
-    /// The start of the text that is not escaped yet. The field is `None` once the line is full: then
-    /// each new piece is escaped immediately.
+    /// The start of the text that is not escaped yet. The field is `None` after the line has become full:
+    /// from then on each new piece is escaped immediately.
     unescaped: Option<usize>,
 }
 

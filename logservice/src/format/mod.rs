@@ -36,8 +36,8 @@ use crate::Record;
 
 /// Turns records into lines.
 ///
-/// A format runs on the thread that logs, before any lock of the service is taken. A format may log as
-/// well. If a format panics, the service writes a line that reports the panic.
+/// A format runs on the thread that logs, before any lock of the service is taken. A format may also log
+/// records itself. If a format panics, the service writes a line that reports the panic.
 pub trait Format: Send + Sync {
     /// Appends one line of at most `longest` bytes to `out`, without the line feed at its end.
     ///

@@ -19,13 +19,13 @@
 //!
 //! # When the buffer is full
 //!
-//! The caller's [`Overflow`] policy decides what happens to a line if the buffer is full. Dropped lines
-//! leave a gap. The line after the gap keeps the number of missing lines, so that the writer can report
-//! this number there. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. A dropped
-//! line stays in the buffer with a mark, but no longer counts as used room. For these marked lines, the
-//! buffer has twice as much memory as room. When the memory is used up, at least half of it holds
-//! dropped lines, and the queue removes them. For each byte that was put, this removal moves less than
-//! one byte.
+//! The caller's [`Overflow`] policy decides what happens to a line if the buffer is full. Dropped lines leave
+//! a gap. The line after the gap keeps the number of missing lines, so that the writer can report this number
+//! at the gap. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. A dropped line
+//! stays in the buffer with a mark, but no longer counts as used room. To hold these marked lines too, the
+//! memory of the buffer is twice as large as its room. When the memory is used up, at least half of it holds
+//! dropped lines, and the queue removes them. For each byte that was put, this removal moves less than one
+//! byte.
 //!
 //! # When the writer is woken
 //!
@@ -42,8 +42,8 @@
 //!    tells it to give up.
 //! 3. Lines are written in the order of their acceptance, so the lines of one thread are in the order of its
 //!    calls.
-//! 4. Under the lock, nothing is allocated, formatted or written. For example, an allocator that logs would
-//!    otherwise wait for itself.
+//! 4. Under the lock, nothing is allocated, formatted or written. If the queue allocated memory under the
+//!    lock, an allocator that logs would wait for itself.
 
 mod outcome;
 pub use outcome::{Counts, NotLogged, Overflow};
@@ -200,7 +200,7 @@ impl LineQueue {
     }
     // ANCHOR_END: put
 
-    /// Waits or drops lines until there is room for the given line, or until a stop.
+    /// Waits, or drops lines, until there is room for the given line, or until a stop.
     #[cold]
     fn make_room<'a>(
         &'a self,
@@ -278,10 +278,10 @@ impl LineQueue {
     }
 
     // ANCHOR: stop
-    /// Refuses lines from now on, wakes the callers that wait for room, and waits until the writer has
-    /// ended. At the deadline, this call tells the writer to give up; then all other calls of `stop` also end
-    /// their waits. Returns the number of lost lines; if several threads stop the queue, only one of them gets this
-    /// number.
+    /// Refuses lines from now on, wakes the callers that wait for room, and waits until the writer has ended.
+    /// At the deadline, this call tells the writer to give up; then all other calls of `stop` also end their
+    /// waits. Returns the number of lost lines; if several threads stop the queue, only one of these threads
+    /// gets this number.
     pub(crate) fn stop(&self, deadline: Option<Instant>) -> Option<u64> {
         self.begin_to_stop();
         let is_awaited = |state: &State| state.phase != Phase::Ended && !state.give_up;
@@ -377,7 +377,7 @@ impl LineQueue {
         self.lock().counts.written += lines;
     }
 
-    /// Records that the sink has taken the whole batch, and empties the batch.
+    /// Remembers that the sink has taken the whole batch, and empties the batch.
     pub(crate) fn done(&self, batch: &mut Batch) {
         self.lock().done = batch.up_to;
         batch.clear();

@@ -35,8 +35,8 @@ pub enum NotLogged {
     /// The thread that logs is the writer itself: a sink that logs would otherwise produce new lines
     /// forever.
     OwnThread,
-    /// Records were nested too deeply: while the thread formatted a record, the format logged another record,
-    /// and so on.
+    /// Records were nested too deeply: while the thread formatted a record, the format logged another
+    /// record, and so on.
     TooDeep,
     /// This process was forked from the process that started the service. The writer's thread was
     /// not copied to the child. A line that a child logs is not counted.

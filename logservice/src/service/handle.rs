@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A hook gives up at this time before the end of the process.
+/// The hook gives up this long before the end of the process.
 const MARGIN: Duration = Duration::from_millis(100);
 
 /// The longest time that a panicking thread waits.
@@ -115,7 +115,8 @@ impl LogHandle {
     /// Waits until all earlier accepted lines have been passed to the system, or are on the disk.
     ///
     /// # Errors
-    /// Returns [`FlushError`], which is the reason, if the lines are not passed to the system or are not on the disk.
+    /// Returns the reason, a [`FlushError`], if the lines are not passed to the system or are not on the
+    /// disk.
     pub fn flush(&self, durability: Durability, at_most: Duration) -> Result<(), FlushError> {
         if self.shared.home.is_left() {
             return Err(FlushError::Forked);
@@ -153,8 +154,8 @@ impl LogHandle {
     }
 
     /// Stops the service: it refuses lines from now on, ends the waits of threads that wait for room, and
-    /// writes all accepted lines. At the deadline, the writer gives up. Any thread can call this method,
-    /// and may call it several times. Once the writer has been told to give up, no stop waits for the writer,
+    /// writes all accepted lines. At the deadline, the writer gives up. Any thread can call this method, and
+    /// may call it several times. After the writer has been told to give up, no stop waits for the writer,
     /// and dropping the [`LogService`](crate::LogService) does not wait either.
     ///
     /// In the returned counts, [`Counts::waiting`] is the number of lost lines. If lines are lost, one

@@ -1,9 +1,9 @@
 //! Turns a record into a line, on the thread that logs.
 //!
-//! Each thread keeps memory for its lines in a thread-local variable. While the thread formats a record, it takes the
-//! memory out of the variable. So a nested record (from a formatted value, a destructor, or the panic hook) finds
-//! no memory in the variable, and uses other memory. At the end of a thread, its thread-local variables are
-//! gone, but the thread can still create lines.
+//! Each thread keeps memory for its lines in a thread-local variable. While the thread formats a record, the
+//! thread takes the memory out of the variable. So a nested record (from a formatted value, a destructor, or
+//! the panic hook) finds no memory in the variable, and uses other memory. At the end of a thread, its
+//! thread-local variables are gone, but the thread can still create lines.
 
 use crate::{Format, Record};
 use std::cell::{Cell, RefCell};
@@ -87,8 +87,8 @@ pub(super) fn is_writer() -> bool {
     IS_WRITER.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Returns an empty string; it reuses the memory of the last line, unless this thread is already formatting a
-/// record.
+/// Returns an empty string; this string reuses the memory of the last line, unless this thread is already
+/// formatting a record.
 pub(super) fn own_memory() -> String {
     let mut line = LINE.try_with(RefCell::take).unwrap_or_default();
     line.clear();

@@ -18,17 +18,17 @@
 //!
 //! # Who does what
 //!
-//! The thread that logs formats the line in its own buffer, and puts the line into the
-//! [queue](crate::queue). The [writer](crate::writer) passes lines to the [sink](crate::Sink). Formats run code
-//! of the program, and so do the values that formats show. So both run without any lock of the service. Formats
-//! and values may log, too: then the log contains the inner line before the outer line.
+//! The thread that logs formats the line in its own buffer, and puts the line into the [queue](crate::queue).
+//! The [writer](crate::writer) passes lines to the [sink](crate::Sink). Formats run code of the program, and
+//! the values that formats show also run such code. So formats and values run without any lock of the
+//! service. Formats and values may log, too: then the log contains the inner line before the outer line.
 //!
 //! # The end
 //!
-//! When a service is stopped, it writes all accepted lines. Dropping the [`LogService`] stops the service, and
-//! so does a hook that [`stop_at_shutdown`](LogHandle::stop_at_shutdown) registers. If a process ends in
-//! another way (`exit`, `abort`, a signal that is not caught), the waiting lines are lost. The waiting lines
-//! are usually the lines of the last millisecond; if the sink is slow, more lines wait.
+//! When a service is stopped, it writes all accepted lines. Dropping the [`LogService`] stops the service; a
+//! hook that [`stop_at_shutdown`](LogHandle::stop_at_shutdown) registers also stops the service. If a process
+//! ends in another way (`exit`, `abort`, a signal that is not caught), the waiting lines are lost. The
+//! waiting lines are usually the lines of the last millisecond; if the sink is slow, more lines wait.
 //!
 //! A sink may stop accepting lines, for example because of a full disk, a pipe without a reader, or a system
 //! call that never returns. Such a sink delays the end of the process only for a limited time. A
@@ -68,7 +68,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use voice::OwnVoice;
 
-/// The number of bytes of the buffer for each line that the buffer has room for.
+/// The buffer has room for one line for each `SHORT_LINE` bytes of its size.
 const SHORT_LINE: usize = 32;
 
 /// A running log service. Keep the service in a variable of `main`, and give clones of its

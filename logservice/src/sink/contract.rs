@@ -5,9 +5,9 @@ use std::io;
 ///
 /// Lines that the sink cannot write now are not lost: the writer keeps these lines and tries again.
 pub trait Sink: Send {
-    /// Passes whole lines to the system; each line ends in a line feed. Returns the number of bytes that the sink
-    /// has taken for good; these bytes are one or more whole lines. The writer passes the remaining lines to the
-    /// sink again.
+    /// Passes whole lines to the system; each line ends in a line feed. Returns the number of bytes that the
+    /// sink has taken permanently; these bytes are one or more whole lines. The writer passes the remaining
+    /// lines to the sink again.
     ///
     /// If an error occurs after only the first part of a line was written, the sink remembers the length of
     /// this part. When the line comes again, the sink writes only the rest; if the sink's destination has

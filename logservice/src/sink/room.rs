@@ -26,7 +26,7 @@ pub(super) fn wait_for_room(descriptor: impl AsFd, until: Instant) -> io::Result
         match poll(&mut watched, Some(&timeout)) {
             Ok(0) => return Err(io::ErrorKind::WouldBlock.into()),
             Err(Errno::INTR) => {}
-            // A descriptor that cannot be polled is a file or a device, which always has room. If the
+            // A descriptor that cannot be polled is a file or a device; both always have room. If the
             // descriptor is broken, the write fails.
             Ok(_) | Err(_) => return Ok(()),
         }

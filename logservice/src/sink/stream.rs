@@ -1,4 +1,4 @@
-//! Sinks for standard error and standard output, which block the writer only for a short time.
+//! Sinks for standard error and standard output; they block the writer only for a short time.
 //!
 //! The reader of a stream may be slow, stopped or stuck. Both streams are shared with other processes, so
 //! they cannot be made non-blocking. So the sink polls for room before it writes each piece; a piece is so small that
@@ -61,8 +61,8 @@ impl Sink for StdoutSink {
     }
 }
 
-/// Writes a message for the operator to standard error, because it cannot go through the log. If standard error
-/// has no room within the usual time, the message is dropped.
+/// Writes a message for the operator to standard error, because the message cannot go through the log. If
+/// standard error has no room within the usual time, the message is dropped.
 pub(crate) fn say_on_stderr(what: &str) {
     let _: Written = system::to_stderr(format!("{what}\n").as_bytes());
 }

@@ -36,7 +36,7 @@ pub struct SyslogSink {
     cut: Cut,
 }
 
-/// Records whether a line was cut, and whether the cut was reported.
+/// Remembers whether a line was cut, and whether the cut was reported.
 #[derive(Debug, PartialEq, Eq)]
 enum Cut {
     Never,

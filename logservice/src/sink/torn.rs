@@ -24,14 +24,14 @@ impl Torn {
         self.part.is_empty()
     }
 
-    /// Records that the destination has changed, and whether the content of the new destination ends with a
+    /// Remembers that the destination has changed, and whether the content of the new destination ends with a
     /// line feed.
     pub(super) fn starts_anew(&mut self, needs_line_feed: bool) {
         self.part.clear();
         self.needs_line_feed = needs_line_feed;
     }
 
-    /// Records that the written part may be lost: a line feed will end the part, and the whole line will be
+    /// Remembers that the written part may be lost: a line feed will end the part, and the whole line will be
     /// written again.
     #[cfg(unix)]
     pub(super) fn begins_again(&mut self) {

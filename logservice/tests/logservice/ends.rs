@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const SINKS: [&str; 4] =
     ["a full disk", "a pipe without a reader", "a write that hangs", "a sync that hangs"];
 
-/// The ways to end a process; with each of them, how many times the process's message must be on standard
+/// The ways to end a process, each with the number of times that the process's message must be on standard
 /// error.
 const ENDS: [(&str, usize); 9] = [
     ("main panics", 1),
@@ -70,7 +70,7 @@ impl Process {
         Self { what, child, messages, began: Instant::now(), _reader: reader, _place: place }
     }
 
-    /// Returns a description of the error in the process's end, if there is an error.
+    /// Returns a description of what is wrong with the process's end, if anything is wrong.
     fn fault(mut self) -> Option<String> {
         while self.child.try_wait().unwrap().is_none() {
             if self.began.elapsed() > IN_TIME {

@@ -1,4 +1,5 @@
-//! Tests everything that can happen to a log file: first in random order, then by several threads at once.
+//! Tests everything that can happen to a log file: first in random order, then by several threads at the same
+//! time.
 //!
 //! Afterwards, every line that the sink has taken must be in some file; the test can still read the removed
 //! files.
@@ -186,7 +187,7 @@ fn lines_are_neither_lost_nor_doubled_while_files_are_moved_away() {
     }
 }
 
-/// Checks that a line that the sink takes after a file was removed is written to another file.
+/// Checks that after the removal of a file, each line that the sink takes is written to another file.
 #[test]
 fn lines_are_not_lost_while_files_are_removed() {
     for rotate_at in [2_000, u64::MAX] {
@@ -194,8 +195,8 @@ fn lines_are_not_lost_while_files_are_removed() {
         let mut removed: Vec<(File, usize)> = Vec::new();
         let lines = write_meanwhile(&place, rotate_at, &taken, || {
             while removed.len() < 60 {
-                // While the sink rotates, the log's name may refer to another file at the moment when the test
-                // removes it. So the test renames the log before it removes the log.
+                // While the sink rotates, the log's name may refer to another file at the moment when the
+                // test removes the log. So the test renames the log before it removes the log.
                 let doomed = if rotate_at == u64::MAX { place.log.clone() } else { place.path("doomed") };
                 if rotate_at != u64::MAX && fs::rename(&place.log, &doomed).is_err() {
                     continue;

@@ -77,7 +77,7 @@ fn a_file_that_does_not_exist_is_waited_for() {
     let place = Place::new();
     let follower = Follower::start(&place, |follow| follow.last(0));
     // During the pause, the follower most probably checks for the missing file, so all later lines are new to
-    // it.
+    // the follower.
     assert!(follower.lines.recv_timeout(Duration::from_millis(50)).is_err());
     append(&place, "one\n");
     follower.assert_next(&["one"]);

@@ -92,7 +92,7 @@ fn lines(place: &Place) -> BTreeMap<(usize, u64), usize> {
         } else {
             place.text(name)
         };
-        // If a service opens the file in the middle of another service's write, it adds a line feed.
+        // A service that opens the file in the middle of another service's write adds a line feed.
         for line in text.lines().filter(|line| !line.is_empty()) {
             let numbers = line.split_once('<').and_then(|(_, end)| end.strip_suffix('>')?.split_once(' '));
             let (writer, number) = numbers.unwrap_or_else(|| panic!("torn in {name}: {line:?}"));

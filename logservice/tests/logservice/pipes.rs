@@ -1,8 +1,8 @@
 //! Tests logs that are not files: named pipes, and sockets of syslog daemons.
 //!
-//! A child process that another test starts has all descriptors of this process until it executes its
-//! program. So a pipe may keep its reader for a moment after the test has closed the reader. If a check needs a
-//! pipe without a reader, it waits until this reader is gone.
+//! A child process that another test starts has all descriptors of this process until the child executes its
+//! program. So a pipe may keep its reader for a moment after the test has closed the reader. If a check needs
+//! a pipe without a reader, the check waits until this reader is gone.
 
 use crate::place::{Place, number, numbered, wait_until, write, write_all};
 use logservice::Sink;
@@ -169,7 +169,7 @@ fn lines_wait_for_the_daemon_also_when_it_is_restarted() {
         fs::remove_file(&place.log).unwrap();
         assert_eq!(sink.write(b"b\n").unwrap_err().kind(), ErrorKind::NotFound);
     }
-    // The daemon is restarted between two lines, which must not be a failure.
+    // The daemon is restarted between two lines; this must not count as a failure.
     let first = UnixDatagram::bind(&place.log).unwrap();
     write(&mut sink, "c\n");
     fs::remove_file(&place.log).unwrap();

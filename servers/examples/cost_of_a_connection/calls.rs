@@ -62,8 +62,8 @@ fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
             let _ = client.send(); // if sending fails, `receive` fails, too
         }
         for client in &mut crowd {
-            // While the client's next request is on the way, the stage may close that connection
-            // because another client needs its thread.
+            // While the client's next request is on the way, the stage may close the client's connection
+            // because another client needs the thread.
             while client.receive().is_err() {
                 *client = Client::connect(stage.addr)?;
                 client.send()?;

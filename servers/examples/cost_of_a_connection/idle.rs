@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-/// The threads, descriptors and memory of a process.
+/// The number of threads, the number of descriptors, and the memory of a process.
 #[derive(Clone, Copy, PartialEq)]
 struct Has {
     threads: usize,
@@ -53,8 +53,8 @@ pub(crate) fn show(stages: &[String], clients: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits until the numbers no longer change, and returns the resources of the process: threads need some
-/// time to start and to end.
+/// Waits until the numbers no longer change, because threads need some time to start and to end; then returns
+/// the resources of the process.
 fn settled(stage: &Stage) -> anyhow::Result<Has> {
     let look = || -> anyhow::Result<Has> {
         Ok(Has { threads: stage.count("task")?, descriptors: stage.count("fd")?, memory: stage.memory()? })

@@ -1,4 +1,5 @@
-//! Shows what an idle connection costs each stage, and how many system calls a request takes on it.
+//! Shows what an idle connection costs each stage, and how many system calls a request on such a connection
+//! takes.
 //!
 //! ```sh
 //! cargo build --release -p servers

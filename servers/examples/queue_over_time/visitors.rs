@@ -8,8 +8,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Connects clients to `addr`, in each phase at the rate of that phase. Returns when the last
-/// client has left.
+/// Connects clients to `addr`, in each phase at the rate of that phase. Returns after the last client has
+/// left.
 pub(crate) fn come(addr: SocketAddr, phases: &[(f64, f64)]) {
     let visitors = ThreadPoolExecutor::cached();
     let mut due = Instant::now();

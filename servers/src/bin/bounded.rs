@@ -139,9 +139,9 @@ fn main() -> Result<ExitCode, Failure> {
     for connection in listener.incoming_until(stop) {
         let (server, connection) = (Arc::clone(&server), policy.prepare(connection));
         let task = move || server.serve(connection);
-        // The grace period also limits a request that the accepting thread serves itself: at its end the
-        // request is cancelled. The server drops the tasks that the pool hands back, so their clients get a
-        // 503.
+        // The grace period also limits a request that the accepting thread serves itself: when the period
+        // ends, the request is cancelled. The server drops the tasks that the pool hands back, so their
+        // clients get a 503.
         let _ = stage.grace().over().attach(|| pool.execute(task));
     }
     let turned_away = listener.close();

@@ -58,8 +58,8 @@ fn main() -> Result<ExitCode, Failure> {
     let _refuse_from_now_on = stop.on_cancel(move || accepting.shutdown());
     for connection in listener.incoming_until(stop) {
         let server = Arc::clone(&server);
-        // If the pool has been shut down, it refuses the task. The task is then dropped here together with
-        // its connection, and the dropped connection answers 503.
+        // A pool that has been shut down refuses the task. The task is then dropped here together with its
+        // connection, and the dropped connection answers 503.
         let _ = pool.execute(move || server.serve(connection));
     }
     let turned_away = listener.close();

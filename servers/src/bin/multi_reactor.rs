@@ -1,4 +1,4 @@
-//! The server with an event loop for each processor, which is the fastest stage.
+//! The server with an event loop for each processor; this server is the fastest stage.
 //!
 //! Each loop has its own listener at the same address, and the system distributes new connections among the
 //! listeners. A connection stays with its loop, and the loop itself answers quick requests: it wakes no

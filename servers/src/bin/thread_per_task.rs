@@ -2,10 +2,10 @@
 //! client.
 //!
 //! The server responds as soon as possible, until there are too many clients. Each client needs a thread,
-//! even if the client is silent, and the program sets no bound. The system sets a bound: when it is
-//! reached, the server cannot start a thread, so it answers the client with 503 and goes on. The server
-//! survives this because of the executor: where `thread::spawn` would panic, the executor reports the
-//! failure and gives the task back.
+//! even if the client is silent; the program sets no bound on the number of threads. The system sets a bound:
+//! when the bound is reached, the server cannot start a thread, so it answers the client with 503 and goes
+//! on. The server survives this because of the executor: where `thread::spawn` would panic, the executor
+//! reports the failure and gives the task back.
 //!
 //! ```sh
 //! cargo run --bin thread_per_task

@@ -4,8 +4,8 @@
 //!
 //! A path is first split at its slashes and then decoded; each part must be a plain name. So `..`, a
 //! backslash, an encoded slash, a drive letter and NUL never reach the file system. Two dangers remain:
-//! symbolic links that lead out of the directory, and named pipes, because opening a pipe can wait
-//! forever. The documentation of the module `root` says how it opens a file without these dangers.
+//! symbolic links that lead out of the directory, and named pipes, because opening a pipe can wait forever.
+//! The documentation of the module `root` says how that module opens a file without these dangers.
 //!
 //! # Hidden
 //!

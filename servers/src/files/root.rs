@@ -1,9 +1,9 @@
 //! A directory, and functions that open the files below it.
 //!
-//! The program must not examine a path first and open it afterwards. Between the two steps, another
-//! program could replace the file by a link, or by a named pipe; opening a pipe waits until another
-//! process opens its other end. So this module opens a file in one step that can neither leave the
-//! directory nor wait; it then asks the descriptor what kind of file it is.
+//! The program must not examine a path first and open it afterwards. Between the two steps, another program
+//! could replace the file by a link, or by a named pipe; opening a pipe waits until another process opens the
+//! other end of the pipe. So this module opens a file in one step that can neither leave the directory nor
+//! wait; the module then asks the descriptor what kind of file it is.
 //!
 //! | system | how a path is opened | links |
 //! |---|---|---|
@@ -11,7 +11,7 @@
 //! | other Unix, older Linux | `openat` with `O_NOFOLLOW`, one name at a time | not followed |
 //! | others | the path is resolved, compared with the path of the directory, then opened | followed if they stay below the directory; but a link that is changed between the steps can lead out |
 //!
-//! The directory itself is opened only once. If another directory later takes its path, the server still
+//! The directory itself is opened only once. If the path later leads to another directory, the server still
 //! serves the old directory.
 
 use std::fs::{File, Metadata};
@@ -49,7 +49,7 @@ mod by_descriptor {
     impl Root {
         pub(crate) fn open(path: &Path) -> io::Result<Root> {
             let directory = openat(CWD, path, DIRECTORY, Mode::empty())?;
-            // False on a kernel that is too old, and in a sandbox that forbids unknown system calls.
+            // False if the kernel is too old to have `openat2`, or if a sandbox forbids unknown system calls.
             let has_openat2 = in_one_step(&directory, Path::new("."), DIRECTORY).is_ok();
             Ok(Root { directory, has_openat2 })
         }

@@ -1,9 +1,9 @@
 //! The host of a request, from the `Host` field or from an absolute target.
 //!
 //! The module [`hosts`](crate::hosts) decides for which hosts a server answers requests, and
-//! [`control`](crate::control) decides for which hosts it accepts a stop. This module decides whether a
-//! text is a host, and which hosts mean this machine. A port after the host is ignored, because a
-//! forwarded port has another number.
+//! [`control`](crate::control) decides for which hosts the server accepts a stop. This module decides whether
+//! a text is a host, and which hosts mean this machine. A port after the host is ignored, because a forwarded
+//! port has another number.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -55,9 +55,9 @@ impl<'b> Authority<'b> {
         self.has_host() && self.host.eq_ignore_ascii_case(name)
     }
 
-    /// Returns whether the host is `localhost` or a name that ends in `.localhost`, with or without a dot
-    /// at the end. Browsers resolve these names themselves, and a name service must not give them to
-    /// another machine (RFC 6761, 6.3).
+    /// Returns whether the host is `localhost` or a name that ends in `.localhost`, with or without a dot at
+    /// the end. Browsers resolve these names themselves, and a name service must not resolve them to another
+    /// machine (RFC 6761, 6.3).
     fn is_localhost(&self) -> bool {
         let name = self.host.strip_suffix('.').unwrap_or(self.host);
         // The comparison begins at the end of the name, because this is fast, and every request is compared.

@@ -38,14 +38,14 @@ pub(crate) fn hold() {
     });
 }
 
-/// Releases the time of this thread, which then continues.
+/// Releases the time of this thread; from now on the thread's time changes again.
 pub(crate) fn release() {
     FORMATTED.with_borrow_mut(|formatted| formatted.is_held = false);
 }
 
 impl Formatted {
     fn look_at_the_clock(&mut self) {
-        // A time before 1970 is replaced by 1970, because the formatter would panic.
+        // A time before 1970 is replaced by 1970, because the formatter would panic for such a time.
         let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         if self.second != second {
             self.text = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(second));

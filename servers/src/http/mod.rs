@@ -9,7 +9,8 @@
 //! To smuggle one request inside another, an attacker sends bytes that two readers understand differently. So
 //! an ambiguous request is refused and its connection is closed, because the server cannot know where the
 //! next request begins. The [`httparse`] crate checks the grammar of lines. This module also refuses a line
-//! that ends in LF alone, which that crate accepts; and it checks the `Host` field and where the body ends.
+//! that ends in LF alone, although that crate accepts it; the module also checks the `Host` field and where
+//! the body ends.
 
 mod refusal;
 pub(crate) use refusal::FACTS;

@@ -10,7 +10,7 @@ use std::mem;
 /// A complete request that does not need its connection any more: it can wait in a queue, and another
 /// thread can answer it.
 ///
-/// The memory of a request can be used for another one: [`Conversation::take`](super::Conversation::take)
+/// The memory of a request can be used for another request: [`Conversation::take`](super::Conversation::take)
 /// fills an existing value.
 #[derive(Debug, Default)]
 pub struct OwnedRequest {
@@ -38,8 +38,8 @@ impl OwnedRequest {
         self.bytes.len() + self.body.len()
     }
 
-    /// Moves the body's share of the memory out of the request. The caller must keep the share as long as
-    /// the body, or an answer that repeats the body, exists.
+    /// Moves the body's share of the memory out of the request. The caller must keep the share as long as the
+    /// body exists, or an answer that repeats the body exists.
     pub(crate) fn take_share(&mut self) -> Share {
         self.share.take()
     }
@@ -49,8 +49,8 @@ impl OwnedRequest {
         drop((mem::take(&mut self.body), self.share.take()));
     }
 
-    /// Appends the head of the answer to `out`, and returns the body that follows it. The head tells the
-    /// client whether the connection stays open, as `then` says.
+    /// Appends the head of the answer to `out`, and returns the body that follows this head. The head tells
+    /// the client whether the connection stays open, as `then` says.
     pub fn answer<'s>(
         &self,
         response: Response,

@@ -18,8 +18,8 @@ impl Part {
     /// Returns the part of a file of `length` bytes that the `Range` field asks for.
     ///
     /// The field is only a wish; a server may send the whole file at any time. This server sends the whole
-    /// file if the field is malformed or has several ranges. It also does so if an `If-Range` field shows
-    /// that the client's part belongs to another state of the file.
+    /// file if the field is malformed or has several ranges. The server also sends the whole file if an
+    /// `If-Range` field shows that the client's part belongs to another state of the file.
     pub(crate) fn requested_by(request: &Request<'_>, length: u64, validators: &Validators) -> Part {
         let mut ranges = request.headers("Range");
         let (Some(range), None, "GET") = (ranges.next(), ranges.next(), request.method) else {

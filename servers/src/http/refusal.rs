@@ -85,7 +85,7 @@ impl Refusal {
         FACTS[self.number()].1
     }
 
-    /// Returns whether the server knows that the client is sending more than has arrived.
+    /// Returns whether the server knows that the client is sending more bytes than have arrived.
     pub(crate) fn is_of_a_body(self) -> bool {
         matches!(self, Refusal::BodyTooLarge | Refusal::NoRoom)
     }

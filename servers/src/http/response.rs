@@ -1,8 +1,9 @@
 //! An answer: its status, fields and body, and the code that writes them as bytes.
 //!
 //! One system call writes both the head and the body of a small answer. With two small writes, the second
-//! would wait for an acknowledgement that the client delays (Nagle's algorithm and delayed acknowledgement).
-//! A large file is never completely in memory, because it is copied through a buffer, chunk by chunk.
+//! write would wait for an acknowledgement that the client delays (Nagle's algorithm and delayed
+//! acknowledgement). A large file is never completely in memory, because it is copied through a buffer, chunk
+//! by chunk.
 
 use super::date;
 use smallvec::{SmallVec, smallvec};
@@ -11,8 +12,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// The size of a file's chunk in memory, in bytes. A body in memory is also copied behind its head up to this
-/// size.
+/// The size of a file's chunk in memory, in bytes. This is also the largest size of a body in memory that is
+/// copied behind its head.
 pub(crate) const CHUNK: usize = 64 * 1024;
 
 /// Most answers have at most this number of fields, and their list then needs no allocation.
@@ -91,7 +92,7 @@ pub enum Body {
     None,
     /// The body is a sequence of bytes in memory.
     Bytes(Cow<'static, [u8]>),
-    /// The body is a part of a file; the server reads this part while it sends it.
+    /// The body is a part of a file; the server reads this part while it sends the body.
     File {
         /// The source of the bytes.
         file: File,
@@ -157,8 +158,8 @@ impl Persistence<'_> {
     /// seconds, and Node's agent one second.
     pub fn idle_for(timeout: Duration) -> Option<String> {
         let seconds = timeout.as_secs();
-        // The `Keep-Alive` field is about this connection alone, so the `Connection` field must list its name
-        // (RFC 9110, 7.6.1). The two names match, because names are case-insensitive.
+        // The `Keep-Alive` field is about this connection alone, so the `Connection` field must list the name
+        // of that field (RFC 9110, 7.6.1). The two names match, because names are case-insensitive.
         (seconds > 0).then(|| format!("Connection: keep-alive\r\nKeep-Alive: timeout={seconds}\r\n"))
     }
 }
@@ -219,7 +220,7 @@ impl Response {
         Response::error(Status::MovedPermanently, "see the Location field").header("Location", location)
     }
 
-    /// Makes an answer without a body, which says that the server has carried out the request.
+    /// Makes an answer without a body; the answer says that the server has carried out the request.
     pub fn no_content() -> Response {
         Response { status: Status::NoContent, body: Body::None, headers: SmallVec::new() }
     }
@@ -237,7 +238,7 @@ impl Response {
         self
     }
 
-    /// Appends the status line, the fields and the empty line after them.
+    /// Appends the status line, the fields and the empty line after the fields.
     ///
     /// `connection` contains the lines about the connection, each with its line end; it may be empty.
     pub(crate) fn append_head(&self, connection: &str, out: &mut Vec<u8>) {
@@ -269,7 +270,7 @@ fn send_file(file: &File, start: u64, length: u64, out: &mut Vec<u8>, to: &mut i
     }
 }
 
-/// Appends the bytes of a file from `at` to `end` to `out`, but at most one chunk.
+/// Appends to `out` the bytes `at..end` of a file, but at most one chunk.
 pub(crate) fn append_chunk(file: &File, at: u64, end: u64, out: &mut Vec<u8>) -> io::Result<()> {
     let before = out.len();
     let chunk = usize::try_from(end - at).map_or(CHUNK, |left| left.min(CHUNK));

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The memory that the bodies of all clients together may take, and the memory that they take at
 /// present.
 ///
-/// A body counts twice from the beginning. An answer may repeat the body, as the answer of `/echo` does, and
-/// when the answer begins, it is too late for a refusal. The body counts until its answer is sent or dropped.
-/// Bytes that are not parsed yet also count, except for the first 4 KiB on each connection. The allocated
-/// memory counts, even if only a part of it is used.
+/// A body counts twice against this memory from the beginning. An answer may repeat the body, as the answer
+/// of `/echo` does, and when the answer begins, it is too late for a refusal. The body counts until its
+/// answer is sent or dropped. Bytes that are not parsed yet also count, except for the first 4 KiB on each
+/// connection. The allocated memory counts, even if only a part of it is used.
 #[derive(Debug, Clone)]
 pub struct Room(Arc<Bytes>);
 
@@ -28,8 +28,8 @@ struct Bytes {
 #[derive(Debug, Default)]
 pub(crate) struct Share {
     bytes: usize,
-    /// `None` while there are no bytes. Most requests have no body, so they do not write to memory that all
-    /// connections share.
+    /// `None` while there are no bytes. Most requests have no body; such requests do not write to memory that
+    /// all connections share.
     room: Option<Room>,
 }
 

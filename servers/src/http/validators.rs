@@ -53,8 +53,8 @@ impl Validators {
         if is_known { Precondition::NotModified } else { Precondition::Holds }
     }
 
-    /// Returns whether the field is `*` or lists the tag of this file. The closure `compared` returns that
-    /// part of a tag which must be equal.
+    /// Returns whether the field is `*` or lists the tag of this file. The closure `compared` returns the
+    /// part of a tag that must be equal to the file's tag.
     fn is_among(&self, request: &Request<'_>, field: &str, compared: fn(&str) -> &str) -> bool {
         let tags = request.headers(field).flat_map(|value| value.split(',')).map(str::trim);
         tags.into_iter().any(|tag| tag == "*" || compared(tag) == self.etag)
@@ -133,7 +133,7 @@ mod tests {
             format!("If-Match: W/{tag}\r\n"),
             format!("If-Unmodified-Since: {earlier}\r\n"),
             format!("If-Match: \"other\"\r\nIf-Unmodified-Since: {date}\r\n"),
-            // This condition is checked first, before the one that asks whether the client's copy is current.
+            // This condition is checked before the condition that asks whether the client's copy is current.
             format!("If-Match: \"other\"\r\nIf-None-Match: {tag}\r\n"),
             format!("If-Unmodified-Since: {earlier}\r\nIf-Modified-Since: {date}\r\n"),
         ] {

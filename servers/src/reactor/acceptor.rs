@@ -1,9 +1,9 @@
 //! The listener of an event loop, which accepts connections until it is closed.
 //!
-//! The system reports a new connection only if no other connection was waiting when it arrived. So the
-//! loop accepts connections until none is left. If accepting fails because descriptors have run out, the
-//! system sends no further event for the connections that still wait. So the loop tries again without an
-//! event. For a blocking stage, see [`listener`](crate::listener).
+//! The system reports a new connection only if no other connection is waiting when the new connection
+//! arrives. So the loop accepts connections until none is left. If the loop cannot accept a connection
+//! because descriptors have run out, the system sends no further event for the connections that still wait.
+//! So the loop tries again without an event. For a blocking stage, see [`listener`](crate::listener).
 
 use crate::crowd::{Crowd, Place};
 use crate::diagnostics::report;
@@ -19,7 +19,7 @@ pub(super) struct Acceptor {
     socket: Option<TcpListener>,
     crowd: Crowd,
     is_ready: bool,
-    /// When the loop tries again without an event, if it must.
+    /// The time when the loop tries again without an event, if it must try again.
     retry: Option<Instant>,
     /// The time to wait after the next failure.
     pause: Duration,
@@ -28,7 +28,7 @@ pub(super) struct Acceptor {
 
 struct Closing {
     began: Instant,
-    /// Since when no client has arrived.
+    /// The time since which no client has arrived.
     quiet: Instant,
 }
 
@@ -75,7 +75,7 @@ impl Acceptor {
         None
     }
 
-    /// Prevents any new client from connecting. The acceptor still accepts connected clients until none
+    /// Prevents any new client from connecting. The acceptor still accepts connected clients until no client
     /// has arrived for a moment.
     pub(super) fn begin_to_close(&mut self, now: Instant) {
         if let Some(socket) = &self.socket {
@@ -85,7 +85,7 @@ impl Acceptor {
         }
     }
 
-    /// Returns when the acceptor must act without an event.
+    /// Returns the time at which the acceptor must act without an event.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let end = self.closing.as_ref().filter(|_| self.socket.is_some()).map(Closing::end);
         self.retry.into_iter().chain(end).min()

@@ -1,4 +1,4 @@
-//! One connection of an event loop, which makes as much progress as possible without waiting.
+//! One connection of an event loop: it makes as much progress as possible without waiting.
 //!
 //! ```text
 //!            last answer is under way       it is sent           the client sends on
@@ -18,8 +18,8 @@
 //! 2. `is_readable` is false only after a read has found that no more bytes have arrived. The system
 //!    reports each *change* only once, so a turn that stops before it has read everything must record
 //!    that there are more bytes.
-//! 3. A turn reads and sends only a bounded number of bytes. A connection that could still continue says so,
-//!    and waits for its next turn.
+//! 3. A turn reads and sends only a bounded number of bytes. A connection that could still continue reports
+//!    this, and waits for its next turn.
 
 use super::handoff::{AnswerLine, Exchange, append_last, into_bytes};
 use super::pipeline::Pipeline;
@@ -47,9 +47,9 @@ const ENOUGH: usize = 64 * 1024;
 const SHORT_IS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 pub(super) struct Connection {
-    /// `None` if there was no place for the connection. Fields are dropped in their order, and this one is
-    /// the first: when a client sees the end of its connection, its place is already free for another
-    /// connection.
+    /// `None` if there was no place for the connection. Rust drops the fields in their order, and this field
+    /// must be dropped first: when a client sees the end of its connection, the place of this connection is
+    /// already free for another connection.
     pub(super) has_place: Option<Place>,
     pub(super) socket: TcpStream,
     peer: SocketAddr,
@@ -62,12 +62,13 @@ pub(super) struct Connection {
     send_buffer: SendBuffer,
     state: State,
     is_readable: bool,
-    /// True if the system has reported that the client has ended its side. A read may not find the end, even
-    /// if it does not fill its buffer.
+    /// True if the system has reported that the client has ended its side. Even a read that does not fill its
+    /// buffer can miss this end.
     end_is_near: bool,
     /// True if the connection is in the queue for another turn.
     pub(super) is_scheduled: bool,
-    /// The only entry for this connection among the [deadlines](super::deadlines) that still counts.
+    /// The only valid entry for this connection among the [deadlines](super::deadlines); all other entries
+    /// for the connection are out of date.
     pub(super) looked_at: Option<Instant>,
 }
 
@@ -131,7 +132,7 @@ impl Connection {
         }
     }
 
-    /// Records a change that the system has reported.
+    /// Remembers a change that the system has reported.
     pub(super) fn has_changed(&mut self, event: &mio::event::Event) {
         self.is_readable |= event.is_readable() || event.is_read_closed() || event.is_error();
         self.end_is_near |= event.is_read_closed() || event.is_error();
@@ -201,7 +202,7 @@ impl Connection {
                 Ok(Step::Read) => return Need::Bytes,
                 Ok(Step::Request) if !self.answer(turn) => return Need::Answer,
                 Ok(Step::Request) => {}
-                // All other steps also wait until it is their turn.
+                // Every other step also waits until all requests before it have been answered.
                 _ if self.pipeline.has_unanswered() => return Need::Answer,
                 Ok(Step::Expectation) => self.go_ahead(turn),
                 Ok(Step::Over) => self.state = ends(StillSending::No, turn.now),
@@ -271,7 +272,7 @@ impl Connection {
         turn.hand_over(exchange);
     }
 
-    /// Appends the answers that other threads have returned to the output, in order.
+    /// Appends to the output, in order, the answers that other threads have returned.
     fn send_answers(&mut self, turn: &mut Turn) -> Need {
         while turn.output.len() < ENOUGH
             && !self.send_buffer.has_tail()
@@ -334,7 +335,7 @@ impl Connection {
         self.conversation.may_go_on() && (turn.server.may_stay() || self.conversation.next_is_here())
     }
 
-    /// Ends the connection once every answer is sent.
+    /// Ends the connection after every answer has been sent.
     fn end(&mut self, still_sending: StillSending, lingering: Lingering) -> Need {
         let has_more = match still_sending {
             StillSending::No => false,
@@ -429,7 +430,7 @@ fn refused(is_sending: bool, turn: &Turn) -> Lingering {
     Lingering::refused(is_sending, turn.server.limits.linger_timeout, turn.now)
 }
 
-/// Appends the answer for a client without a place to the output.
+/// Appends to the output the answer for a client that has no place.
 fn turn_away(turn: &mut Turn) -> State {
     append_last(Refusal::Overloaded.response(), &mut turn.output);
     State::Ending(StillSending::Yes, Lingering::refused(false, LONGEST, turn.now))

@@ -1,10 +1,10 @@
 //! The times at which the loop must check a connection even if there is no event.
 //!
-//! Each request changes the deadline of its connection twice. To keep these changes cheap, the heap does
-//! not store each of them. An entry is a time at which to *check* a connection: at most as late as the
-//! deadline when the entry was made. At that time the loop asks the connection for its current deadline,
-//! which is usually later. So a busy connection needs a new entry only every few seconds, and not for
-//! each request.
+//! Each request changes the deadline of its connection twice. To keep these changes cheap, the heap does not
+//! store each change. An entry is a time at which the loop *checks* a connection: no later than the deadline
+//! that the connection had when the entry was made. At that time the loop asks the connection for its current
+//! deadline, which is usually later. So a busy connection needs a new entry only every few seconds, and not
+//! for each request.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -12,14 +12,14 @@
 //!
 //! # Invariants
 //!
-//! 1. Only the call of [`Poll::poll`] waits in this file. A handler that runs on the loop may also wait; the
+//! 1. In this file, only the call of [`Poll::poll`] waits. A handler that runs on the loop may also wait; the
 //!    lesson shows what that costs.
 //! 2. Each connection that can continue without an event is in the queue for another turn; while that queue
 //!    is not empty, the poll does not wait.
 //! 3. For each connection with a deadline, the [`deadlines`](super::deadlines) have an entry that is due no
 //!    later than that deadline.
-//! 4. A turn is bounded, and so is the number of connections that the loop accepts at once. So no single
-//!    client can occupy the loop.
+//! 4. A turn is bounded, and the number of connections that the loop accepts at once is bounded too. So no
+//!    single client can occupy the loop.
 
 use super::acceptor::Acceptor;
 use super::connection::{Connection, Next};
@@ -70,7 +70,7 @@ pub struct Reactor {
     /// The answers that the loop is taking from its mailbox.
     #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
     posted: Vec<Box<Exchange>>,
-    /// When the task was cancelled; soon after that time the loop must end.
+    /// The time when the task was cancelled; soon after that time the loop must end.
     cancelled: Option<Instant>,
     stats: Arc<ReactorStats>,
     turn: Turn,
@@ -100,10 +100,10 @@ impl Reactor {
         })
     }
 
-    /// Makes the loop pass the requests that `is_wanted` selects to `give`, as jobs. The program must run the
-    /// jobs of one connection one after the other, in their order. A dropped job answers 503.
+    /// Makes the loop pass to `give`, as jobs, the requests that `is_wanted` selects. The program must run
+    /// the jobs of one connection one after the other, in their order. A dropped job answers 503.
     ///
-    /// The loop calls both closures, so they must not wait.
+    /// The loop calls both closures, so the closures must not wait.
     #[must_use]
     pub fn handing_over(
         mut self,
@@ -124,9 +124,10 @@ impl Reactor {
     ///
     /// After a stop, the loop accepts the clients that wait to be accepted, and closes the listener. The loop
     /// keeps idle connections for 50 ms, or until 200 ms after their last answer. The loop answers further
-    /// requests on these connections with `Connection: close`. It closes other connections when it has
-    /// answered all requests that have arrived on them. Once the calling task is cancelled, incomplete
-    /// requests are answered with 503, and half a second later all remaining connections are cut off.
+    /// requests on these connections with `Connection: close`. The loop closes any other connection after it
+    /// has answered all requests that have arrived on this connection. After the calling task is cancelled,
+    /// incomplete requests are answered with 503, and half a second later all remaining connections are cut
+    /// off.
     ///
     /// # Blocking
     ///
@@ -175,7 +176,7 @@ impl Reactor {
             None => None,
         };
         // If a signal interrupts the poll, or memory is short, the poll returns no events, and the loop calls
-        // it again.
+        // the poll again.
         if self.poll.poll(events, patience).is_err() {
             events.clear();
         }
@@ -334,7 +335,7 @@ impl Reactor {
         }
     }
 
-    /// Returns when the remaining connections are cut off.
+    /// Returns the time at which the remaining connections are cut off.
     fn last_moment(&self) -> Option<Instant> {
         self.cancelled.map(|since| since + LAST_WORDS)
     }
@@ -411,8 +412,8 @@ mod tests {
         (reactor, client)
     }
 
-    /// Sends a request that takes the server `reads` reads; when all of it has arrived, gives the connection
-    /// one turn.
+    /// Sends a request that the server must read with `reads` calls of `read`; when the whole request has
+    /// arrived, gives the connection one turn.
     fn a_turn_for(reads: usize) -> (Reactor, TcpStream) {
         let (mut reactor, mut client) = reactor();
         reactor.turn.arrived = vec![0; 1024].into(); // so that the system's buffers are large enough

@@ -15,8 +15,8 @@ use executor::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The time before the first report to the operator about what the end waits for. Idle connections stay open
-/// for a moment, and the operator needs no report about such a short wait.
+/// The time before the first report that tells the operator what the end waits for. Idle connections stay
+/// open for a moment, and the operator needs no report about such a short wait.
 const FIRST_REPORT: Duration = KEPT_FOR.saturating_mul(2);
 
 /// The interval between later reports.

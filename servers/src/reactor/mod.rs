@@ -1,12 +1,13 @@
 //! An event loop: one thread that serves thousands of connections.
 //!
 //! A thread that serves only one client waits most of the time. An event loop instead waits for all its
-//! clients at once. The system reports which connections have changed, and each of these gets a
-//! [turn](connection::Connection::turn), in which it makes as much progress as possible without waiting.
+//! clients at once. The system reports which connections have changed, and each of these connections gets a
+//! [turn](connection::Connection::turn), in which the connection makes as much progress as possible without
+//! waiting.
 //!
 //! Handlers may run on the loop's thread, but while a handler computes or waits, no other client is served.
-//! So the loop can [hand requests over](Reactor::handing_over) to other threads; then it only reads, parses
-//! and writes.
+//! So the loop can [hand requests over](Reactor::handing_over) to other threads; then the loop only reads,
+//! parses and writes.
 //!
 //! | module | what it contains |
 //! |---|---|

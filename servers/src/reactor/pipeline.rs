@@ -1,6 +1,6 @@
 //! The requests of one connection that other threads answer, until the answers are sent.
 //!
-//! A client may send its next request before it has the answer to the previous one. Other threads answer
+//! A client may send its next request before it has the answer to the previous request. Other threads answer
 //! these requests while the loop continues to read. The jobs of one connection run in order, so the answers
 //! come back in the order of the requests. Both the number of these requests and the sum of their bytes are
 //! bounded. While a bound is reached, the loop does not parse the next request, and TCP makes the client
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// The number of requests of one connection that may be with other threads at the same time.
+/// The number of requests of one connection that other threads may have at the same time.
 const MOST: usize = 8;
 
 /// The number of bytes that these requests may have together; a single request may be larger.

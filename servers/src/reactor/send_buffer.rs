@@ -1,12 +1,12 @@
 //! The answers that a client has not taken yet: bytes in memory, then at most one tail.
 //!
-//! This buffer holds all answers of a connection that are not sent yet. While the buffer is not empty,
-//! the loop answers no further request of that connection and reads nothing from it. So a client that
+//! This buffer holds all answers of a connection that are not sent yet. While this buffer is not empty, the
+//! loop answers no further request of the connection and reads nothing from the connection. So a client that
 //! sends requests and never reads answers costs at most one buffer.
 //!
 //! A *tail* is the rest of a body that is too large to be copied into the buffer: a position in a file, or
-//! bytes in memory. The loop reads a file from the position up to which the client has taken it, one chunk
-//! at a time.
+//! bytes in memory. The loop reads a file one chunk at a time, from the position up to which the client has
+//! taken the file.
 
 use crate::access_log::Line;
 use crate::http::{CHUNK, Share, append_chunk};
@@ -42,8 +42,7 @@ pub(super) struct Tail {
     source: Source,
     at: u64,
     end: u64,
-    /// The share of the memory for bodies that the tail holds, because the tail may be a body that a
-    /// client has sent.
+    /// The tail's share of the memory for bodies; the tail may be a body that a client has sent.
     _share: Share,
 }
 
@@ -117,12 +116,13 @@ impl SendBuffer {
         self.tail.is_some()
     }
 
-    /// Returns until when the client must take the next bytes; returns `None` if it has taken all bytes.
+    /// Returns the time until which the client must take the next bytes; returns `None` if the client has
+    /// taken all bytes.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.budget.as_ref().map(WriteBudget::deadline)
     }
 
-    /// Gives the client time until `deadline` at most, however many bytes it takes.
+    /// Gives the client time until `deadline` at most, however many bytes the client takes.
     pub(super) fn end_by(&mut self, deadline: Instant) {
         if let Some(budget) = &mut self.budget {
             budget.end_by(deadline);

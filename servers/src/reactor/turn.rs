@@ -24,7 +24,7 @@ pub(super) struct Turn {
     pub(super) server: Arc<Server>,
     pub(super) answers: Arc<Answers>,
     pub(super) hand_over: Option<HandOver>,
-    /// The time when the turn began, or later if the loop has read the clock again.
+    /// The time when the turn began, or a later time if the loop has read the clock again.
     pub(super) now: Instant,
     pub(super) stop: Stop,
     /// The buffer into which reads put their bytes.
@@ -35,17 +35,17 @@ pub(super) struct Turn {
     spare: Vec<Box<Exchange>>,
 }
 
-/// Selects the requests that other threads answer, and hands them over.
+/// Selects the requests that other threads answer, and hands these requests over.
 pub(super) struct HandOver {
     pub(super) is_wanted: Box<dyn Fn(&Request<'_>) -> bool + Send>,
     pub(super) give: Box<dyn Fn(Job) + Send>,
 }
 
-/// How far the loop's end has come.
+/// The progress of the loop towards its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stop {
     No,
-    /// The loop finishes the requests in progress. It keeps idle connections at least until this time,
+    /// The loop finishes the requests in progress. The loop keeps idle connections at least until this time,
     /// because their next request may be on its way.
     Asked(Instant),
     /// The loop has no more time.
@@ -75,8 +75,8 @@ impl Turn {
         self.hand_over.as_ref().is_some_and(|hand_over| (hand_over.is_wanted)(request))
     }
 
-    /// Returns an exchange for a request of this client; if possible, it uses the memory of an exchange that
-    /// is no longer in use.
+    /// Returns an exchange for a request of this client, if possible in the memory of an exchange that is no
+    /// longer in use.
     pub(super) fn exchange(&mut self, peer: SocketAddr, client: Arc<Remote>) -> Box<Exchange> {
         match self.spare.pop() {
             Some(mut used) => {
@@ -87,7 +87,7 @@ impl Turn {
         }
     }
 
-    /// Keeps an exchange, unless its buffer is large, so that another request can use its memory.
+    /// Keeps an exchange so that another request can use its memory, unless its buffer is large.
     pub(super) fn keep(&mut self, mut exchange: Box<Exchange>) {
         if self.spare.len() < SPARE && exchange.output.capacity() <= MOST_KEPT {
             exchange.forget();

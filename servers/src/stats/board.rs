@@ -28,7 +28,7 @@ struct Line {
     since: Instant,
 }
 
-/// What the current thread does; the board shows it as long as this value lives. The drop of this
+/// What the current thread does; the board shows this entry as long as this value lives. The drop of this
 /// value restores the previous entry.
 pub(crate) struct Doing<'b> {
     board: &'b Board,
@@ -36,12 +36,12 @@ pub(crate) struct Doing<'b> {
 }
 
 impl Board {
-    /// Records that the current thread serves a client.
+    /// Remembers that the current thread serves a client.
     pub(crate) fn serves(&self, client: SocketAddr) -> Doing<'_> {
         self.write(Some(client), None)
     }
 
-    /// Records that the current thread computes the answer to a request.
+    /// Remembers that the current thread computes the answer to a request.
     pub(crate) fn answers(&self, request: &Request<'_>) -> Doing<'_> {
         let target: String = request.target.chars().take(LONGEST).collect();
         self.write(request.peer, Some(format!("{} {target}", request.method)))

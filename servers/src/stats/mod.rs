@@ -12,7 +12,7 @@
 //! and a description of each. A *sample* is a family's value for one pool, one loop or one status code. Both
 //! forms are made from the same samples, so they agree.
 //!
-//! Values are measured only when a request asks for them. Events that must be counted as they happen are in
+//! Values are measured only when a request asks for them. Events that must be counted when they happen are in
 //! the `Tally`, whose counters are atomics: no answer waits for a lock.
 
 mod board;
@@ -61,7 +61,7 @@ enum Value {
 }
 
 impl Stats {
-    /// Makes statistics that measure only the process at first.
+    /// Makes statistics that at first measure only the process.
     pub fn new() -> Stats {
         let stats = Stats { sources: Mutex::default() };
         stats.add(process::source());
@@ -92,7 +92,7 @@ impl Stats {
         self
     }
 
-    /// Also measures how much room the queue of a pool has, and how many tasks found no room at once.
+    /// Also measures how much room the queue of a pool has, and how many tasks did not find room immediately.
     #[must_use]
     pub fn with_bound(self, name: &'static str, capacity: usize, pool: &Arc<ThreadPoolExecutor>) -> Stats {
         let pool = Arc::clone(pool);
@@ -104,7 +104,7 @@ impl Stats {
     }
 
     /// Also measures the values that `source` adds. The source is called for each measurement, under a lock,
-    /// so it must not use these statistics.
+    /// so the source must not use these statistics.
     pub(crate) fn add(&self, source: impl Fn(&mut Samples) + Send + Sync + 'static) {
         self.lock().push(Box::new(source));
     }
@@ -119,8 +119,8 @@ impl Stats {
         samples
     }
 
-    /// Returns the answer to `/stats`: a group of values for each pool, for the server, for its loops
-    /// and for the process. Without a pool, `pool` is null, and a note in the answer says so.
+    /// Returns the answer to `/stats`: a group of values for each pool, for the server, for its loops and for
+    /// the process. Without a pool, `pool` is null, and a note in the answer says that there is no pool.
     pub fn json(&self) -> Json {
         self.look().json()
     }
@@ -132,8 +132,8 @@ impl Stats {
 }
 
 impl Samples {
-    /// Adds to a value without a label. Several sources may add to the same value, which is then
-    /// their sum.
+    /// Adds `count` to a value that has no label. Several sources may add to the same value, which then is
+    /// the sum of their counts.
     pub(crate) fn count(&mut self, family: &'static Family, count: u64) {
         let before = self.0.iter_mut().find(|sample| std::ptr::eq(sample.family, family));
         match before.map(|sample| &mut sample.value) {

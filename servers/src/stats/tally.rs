@@ -1,8 +1,8 @@
 //! Counts the answers and refusals of a server at almost no cost.
 //!
-//! A counter that all threads write would move from one processor's cache to another with each answer. So
-//! the answers are counted in stripes, each in its own cache lines, and each thread writes to one of the
-//! stripes. A reader adds the stripes up to get the total.
+//! A counter that all threads write would move from one processor's cache to another with each answer. So the
+//! answers are counted in stripes, each in its own cache lines, and each thread writes to one of the stripes.
+//! To get the total, a reader adds up all stripes.
 //!
 //! All operations are relaxed: a counter says nothing about other data, and no thread uses it to learn what
 //! another thread has written.
@@ -20,7 +20,7 @@ const STRIPES: usize = 16;
 const CODES: usize = 400;
 const FIRST_CODE: u16 = 200;
 
-/// Counts the answers and refusals of a server; the threads that send them do the counting.
+/// Counts the answers and refusals of a server; the threads that send the answers also count them.
 #[derive(Debug)]
 pub(crate) struct Tally {
     answers: Box<[Stripe]>,

@@ -1,6 +1,6 @@
 //! Tests what a client observes under each policy if there is no room, and how a saturated stage stops.
 //!
-//! An upload keeps a thread busy; the test decides when it sends the body. The accepting thread accepts
+//! An upload keeps a thread busy; the test decides when the body is sent. The accepting thread accepts
 //! clients in the order of their connections, so a client finds the places that earlier clients have left
 //! free.
 
@@ -23,7 +23,7 @@ fn saturate(stage: &Stage) -> (Upload, Client) {
     (Upload::begin(stage), stage.ask("/hello"))
 }
 
-/// Waits until there is room for a client that asks for `/stats`, and returns its answer.
+/// Waits until there is room for a client that asks for `/stats`, and returns the client's answer.
 fn stat(stage: &Stage, name: &str) -> u64 {
     stage.stats()["pool"][name].as_u64().unwrap()
 }
@@ -169,8 +169,8 @@ fn of_a_rush_everybody_is_answered_and_the_accepted_ones_in_time() {
 
 #[test]
 fn a_saturated_stage_stops_in_order() {
-    // The other policies have their own tests, because they keep the accepting thread busy when the stop
-    // comes.
+    // The other policies have their own tests, because these policies keep the accepting thread busy when the
+    // stop comes.
     for (policy, how) in [("abort", "TERM"), ("discard", "INT")] {
         let mut stage = start(policy, &["--quiet", "--grace", "10m"]);
         let (upload, waiting) = saturate(&stage);
@@ -207,7 +207,7 @@ fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes(
 }
 
 /// A client that the server refused before the stop does not count as too late. The client keeps its
-/// connection open, so the end of the stage waits for it.
+/// connection open, so the end of the stage waits for this client.
 #[test]
 fn clients_that_were_refused_before_the_stop_do_not_count_as_late() {
     let mut stage = start("abort", &["--quiet"]);
@@ -304,8 +304,8 @@ fn with_few_descriptors_everybody_is_told_all_the_same() {
     assert_eq!(stage.stop(), Vec::<String>::new(), "it had to wait for descriptors");
 }
 
-/// Each waiting client takes a descriptor. If a policy makes clients wait in the backlog, this also limits
-/// the number of descriptors.
+/// Each waiting client takes a descriptor. A policy that makes clients wait in the backlog thereby also
+/// limits the number of descriptors.
 #[cfg(target_os = "linux")]
 #[test]
 fn block_holds_no_more_connections_than_it_has_room_for() {

@@ -1,4 +1,4 @@
-//! Tests that a client can keep a thread only for a bounded time, even if it is never idle.
+//! Tests that a client can keep a thread only for a bounded time, even if the client is never idle.
 
 #[cfg(unix)]
 use crate::lifecycle::Upload;

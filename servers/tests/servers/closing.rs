@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) const MIB: usize = 1024 * 1024;
 
-/// When a client that sends a large body checks for an answer.
+/// The moments at which a client that sends a large body checks for an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Reads {
     /// The client checks only after it has sent everything.
@@ -89,7 +89,7 @@ fn a_client_that_is_still_sending_sees_that_it_was_turned_away() {
     stop.cancel();
 }
 
-/// These clients keep their sockets open, as clients do that expect more answers. If the server waited a
+/// These clients keep their sockets open, like clients that expect more answers. If the server waited a
 /// moment for each client to close its connection, this test would take twice the time that it allows.
 #[test]
 fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
@@ -98,8 +98,8 @@ fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
         once_of_five(Duration::from_secs(3), || {
             let mut clients: Vec<_> = (0..120).map(|_| stage.connect()).collect();
             for client in &mut clients {
-                // The server is the one that closes the connection, so it must first check whether bytes
-                // are on the way.
+                // Here it is the server that closes the connection, so before the close it must check whether
+                // bytes are on the way.
                 client.send("POST /echo HTTP/1.0\r\nContent-Length: 1\r\n\r\na");
             }
             let began = Instant::now();

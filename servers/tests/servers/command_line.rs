@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Runs a stage that cannot start, and checks that it prints one line about `expected`.
 pub(crate) fn assert_fails(binary: &str, flags: &[&str], expected: &str) {
-    // A backtrace shows where a program has a bug, but this program has none.
+    // A backtrace shows where a program has a bug, but this program has no bug.
     let output = output_of(Command::new(binary).args(flags).env("RUST_BACKTRACE", "1"));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!said.contains("backtrace"), "{said}");
@@ -65,8 +65,8 @@ fn every_stage_has_the_same_flags() {
         let help = String::from_utf8(help).unwrap();
         let flags =
             help.lines().map(str::trim).filter(|line| line.starts_with('-') && !line.starts_with("- "));
-        // The description of a flag is on the same line; if some description is long, it is on the next
-        // line.
+        // The description of a flag is on the same line as the flag; if some description is long, the
+        // descriptions are on the next lines.
         flags.filter_map(|line| line.split("  ").next()).map(str::to_owned).collect::<Vec<_>>()
     };
     let everywhere = flags(SINGLE_THREADED);

@@ -1,5 +1,4 @@
-//! Tests which connections stay open after an answer, for how long, and how the server tells the
-//! client.
+//! Tests which connections stay open after an answer, for how long, and how the server tells the client this.
 
 use crate::support::{KEEPING_STAGES, SHARED_ACCEPT, SINGLE_THREADED, Stage};
 
@@ -26,8 +25,8 @@ fn keeps(stage: &Stage) {
     assert_eq!(client.get("/hello").status, 200);
 }
 
-/// The server need not tell a client that has already sent more; and the field cannot express less
-/// than a second.
+/// If a client has already sent more, the server need not tell it the idle time; and the field cannot express
+/// less than a second.
 #[test]
 fn a_client_is_told_for_how_long_it_may_be_idle() {
     for (timeout, told) in [("1700ms", Some("timeout=1")), ("2m", Some("timeout=120")), ("900ms", None)] {

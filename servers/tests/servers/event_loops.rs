@@ -7,7 +7,7 @@ use std::net::Shutdown;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// Runs a test against both stages with event loops, with a single loop, so that all clients of the
+/// Runs a test against both stages with event loops. Each stage has a single loop, so that all clients of the
 /// test share the loop.
 fn each(flags: &[&str], test: impl Fn(&mut Stage)) {
     for binary in EVENT_LOOPS {
@@ -16,7 +16,7 @@ fn each(flags: &[&str], test: impl Fn(&mut Stage)) {
     }
 }
 
-/// Later requests need less time, so the answers would come in another order if each were sent as soon
+/// Later requests need less time, so the answers would come in another order if each answer were sent as soon
 /// as it is ready.
 #[test]
 fn requests_in_a_row_are_answered_in_order_however_long_each_takes() {
@@ -57,7 +57,7 @@ fn a_loop_that_trusts_its_handlers_is_held_up() {
     let mut slow = stage.ask("/block?ms=500");
     let mut quick = stage.ask("/hello");
     slow.reply();
-    // The loop has served other clients only now. The client's answer may already be on its way.
+    // The loop did not serve other clients before this moment. The client's answer may already be on its way.
     quick.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     assert_eq!(quick.reply().status, 200);
 }
@@ -90,7 +90,7 @@ fn an_end_that_comes_together_with_the_last_bytes_is_noticed() {
     client.assert_closed();
 }
 
-/// The next check of the connection was planned in ten minutes, but its new deadline is earlier.
+/// The next check of the connection was planned in ten minutes, but the connection's new deadline is earlier.
 #[test]
 fn a_deadline_that_is_earlier_than_the_last_one_is_kept() {
     each(&["--quiet", "--idle-timeout", "10m", "--header-timeout", "2s"], |stage| {
@@ -131,7 +131,7 @@ fn a_slow_handler_takes_nothing_of_the_time_to_ask_again() {
     });
 }
 
-/// More clients wait than the loop accepts at once, and the system reports them only once.
+/// More clients wait than the loop accepts at once, and the system reports these clients only once.
 #[test]
 fn all_that_wait_are_accepted_though_nothing_tells_of_them_again() {
     let flags = ["--quiet", "--loops", "1", "--trusting", "--header-timeout", "10m"];
@@ -228,7 +228,7 @@ fn large_files_arrive_whole_beside_each_other() {
 }
 
 /// When the server finds that the file is shorter, it has already sent the head: only the end of the
-/// connection can tell the client.
+/// connection can tell the client that bytes are missing.
 #[test]
 fn a_file_that_shrinks_while_it_is_sent_ends_the_connection() {
     let root = tempfile::tempdir().unwrap();
@@ -253,7 +253,7 @@ fn without_descriptors_it_neither_spins_nor_forgets_who_waits() {
         let stage = Stage::start_command(binary, &mut shell("ulimit -n 30", binary, &["--quiet"]));
         let mut clients: Vec<_> = (0..40).map(|_| stage.connect()).collect();
         assert!(stage.log_line().starts_with("cannot accept a connection"));
-        // Clients that have been served free descriptors for the waiting clients. No new client
+        // When a client has been served, its descriptor becomes free for a waiting client. No new client
         // arrives, so no event makes the loop accept the waiting clients.
         for client in &mut clients {
             client.send("GET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");

@@ -1,5 +1,5 @@
 //! Tests that the library sends its reports through the `tracing` facade, both to the stages' subscriber and
-//! to a user's own one.
+//! to a subscriber that a user has written.
 
 use crate::support::{Client, POOLED, REACTOR, Stage};
 use executor::CancelToken;
@@ -15,7 +15,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 const HELLO: &str = "GET /hello?a=\"b\" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
-/// A user's own subscriber, which keeps the events that it receives.
+/// A subscriber that a user has written; it keeps the events that it receives.
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<(String, Level, Fields)>>>);
 

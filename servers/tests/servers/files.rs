@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// Returns a directory to serve and the path for `--root`; the directory lies in another one that must not
-/// be served.
+/// Returns a directory to serve and the path for `--root`; the directory lies in another directory that must
+/// not be served.
 fn site() -> (TempDir, String) {
     let outer = tempfile::tempdir().unwrap();
     fs::write(outer.path().join("secret.txt"), "secret").unwrap();
@@ -126,7 +126,7 @@ fn links_may_lead_within_the_root_only() {
     symlink(outer.path(), root_path.join("up")).unwrap();
     symlink("style.css", root_path.join("in.css")).unwrap();
     symlink("loop", root_path.join("loop")).unwrap();
-    // A directory beside the root whose name begins with the name of the root.
+    // A directory beside the root; the name of this directory begins with the name of the root.
     fs::create_dir(outer.path().join("root-too")).unwrap();
     fs::write(outer.path().join("root-too/secret.txt"), "secret").unwrap();
     symlink("../root-too", root_path.join("sibling")).unwrap();
@@ -142,8 +142,8 @@ fn links_may_lead_within_the_root_only() {
     });
 }
 
-/// Runs `test` while another thread keeps replacing `path` by one of two files or links, each of which is
-/// made beside `path` and then moved.
+/// Runs `test` while another thread keeps replacing `path` by one of two files or links; this other thread
+/// makes each of them beside `path` and then moves it.
 #[cfg(unix)]
 fn while_swapping(path: &Path, makers: [&(dyn Fn(&Path) + Sync); 2], test: impl FnOnce()) {
     struct OnDrop<'a>(&'a AtomicBool);

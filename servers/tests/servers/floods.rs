@@ -29,8 +29,8 @@ fn crowd_size() -> usize {
     std::env::var("SERVERS_FLOOD").map_or(30, |size| size.parse().expect("SERVERS_FLOOD is a number"))
 }
 
-/// If no client of a stage waits for a thread, a client's time begins when it connects. In such a stage
-/// the client gets more time, because a loaded machine can keep it from sending for a moment; the bound
+/// If no client of a stage waits for a thread, a client's time begins when it connects. In such a stage the
+/// client gets more time, because a loaded machine can keep the client from sending for a moment; the bound
 /// does not depend on that time.
 const ROOM_TO_SEND: Duration = Duration::from_millis(500);
 
@@ -87,7 +87,7 @@ fn reset_all(clients: Vec<Client>) {
 
 fn assert_answers_within_bound(stage: &Stage, count: usize, what: &str) {
     // If the server has closed the client's connection, the client connects again. The server closes the
-    // connection if the client gets no processor time for so long that it seems to be silent.
+    // connection if the client gets no processor time for so long that the client seems to be silent.
     let (began, mut client) = loop {
         let began = Instant::now();
         let mut client = stage.connect();

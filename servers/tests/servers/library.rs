@@ -247,7 +247,7 @@ fn clients_that_come_without_end_do_not_keep_a_listener_open() {
         let listener = listener("127.0.0.1:0");
         let addr = listener.local_addr();
         let (tell, told) = mpsc::channel();
-        // There are several clients, so that even on a busy machine one of them arrives at any moment.
+        // There are several clients, so that even on a busy machine a new client is always arriving.
         let coming: Vec<_> = iter::repeat_n(tell, 4)
             .map(|tell| {
                 thread::spawn(move || {

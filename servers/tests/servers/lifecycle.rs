@@ -21,8 +21,8 @@ pub(crate) fn hangup() -> &'static str {
     if command_line::hears_hangup() { "HUP" } else { "TERM" }
 }
 
-/// Returns a client that has sent these bytes, and the server has read them. The client sends the bytes
-/// together with a request, and waits for the answer to that request.
+/// Returns a client that has sent these bytes, after the server has read the bytes. The client sends the
+/// bytes together with a request, and waits for the answer to that request.
 fn begin(stage: &Stage, bytes: &str) -> Client {
     let mut client = stage.connect();
     client.send(get("/hello") + bytes);
@@ -111,7 +111,7 @@ fn ask_until_the_end(stage: &mut Stage, clients: usize) -> Vec<String> {
     answers
 }
 
-/// Only by chance does a client arrive between the last accept and the closing of the listener.
+/// A client arrives between the last accept and the closing of the listener only by chance.
 #[test]
 fn who_comes_too_late_is_told_and_counted() {
     for _ in 0..50 {
@@ -176,7 +176,7 @@ fn nothing_wakes_while_there_is_nothing_to_do() {
     });
 }
 
-/// Returns the answer, or an empty one if the connection was reset; returns `None` if no socket listens.
+/// Returns the answer, or an empty answer if the connection was reset; returns `None` if no socket listens.
 pub(crate) fn ask_alone(addr: SocketAddr) -> Option<String> {
     let mut stream = TcpStream::connect(addr).ok()?;
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
@@ -196,7 +196,8 @@ fn who_waits_in_the_queue_is_served_before_the_end() {
     // The stage answers an accepted client, even if the client has not begun its request.
     eventually("not all are accepted", || stage.open_descriptors() == unused + 6);
     stop_by("TERM", &stage);
-    // Before that moment the stage serves no client; after it, the answer depends on how the stage stops.
+    // Before that moment the stage serves no client; after that moment, the answer depends on how the stage
+    // stops.
     stopping(&stage);
     assert_eq!(upload.end().status, 200);
     for mut client in waiting {
@@ -276,8 +277,8 @@ fn strangers_cannot_stop_it() {
     stage.assert_alive();
 }
 
-/// Sends a stranger's request as a reverse proxy on this machine would pass it on: it comes from the proxy's
-/// address, and its host is the server.
+/// Sends a stranger's request as a reverse proxy on this machine would pass it on: the request comes from the
+/// proxy's address, and the host of the request is the server.
 fn through_a_proxy(stage: &Stage, fields: &str) -> Reply {
     let head = format!("POST /shutdown HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", stage.addr);
     stage

@@ -14,8 +14,8 @@ fn two_at_once(addr: SocketAddr) -> [io::Result<Vec<Listener>>; 2] {
     let ready = AtomicUsize::new(0);
     let server = || {
         ready.fetch_add(1, Ordering::SeqCst);
-        // The threads do not wait at a barrier. A barrier would wake one thread so much later than the
-        // other that the two would hardly ever listen at the same time.
+        // The threads do not wait at a barrier. A barrier would wake one thread so much later than the other
+        // that the two servers would hardly ever begin to listen at the same time.
         while ready.load(Ordering::SeqCst) < 2 {
             thread::yield_now();
         }

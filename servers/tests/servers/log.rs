@@ -88,7 +88,7 @@ fn the_log_says_how_much_was_sent_of_an_answer_that_was_cut_off() {
         for reads in [0, 3_000_000] {
             let mut client = stage.ask("/large.bin");
             read_exactly(&mut client, reads);
-            // The client takes no more bytes of the answer, so the server gives up the client.
+            // The client takes no more bytes of the answer, so the server stops waiting for the client.
             let line =
                 iter::repeat_with(|| stage.log_line()).find(|line| line.contains("/large.bin")).unwrap();
             let (_, after) = line.split_once("\" 200 ").expect(&line);

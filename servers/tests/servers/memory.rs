@@ -33,8 +33,8 @@ fn post(length: usize, is_chunked: bool) -> Vec<u8> {
     bytes
 }
 
-/// Clients that have sent all bytes of their bodies except the last one. Clients that were refused earlier
-/// are not included, nor are clients from which the stage takes no more bytes.
+/// Clients that have sent all bytes of their bodies except the last one. This set does not include clients
+/// that were refused earlier, or clients from which the stage takes no more bytes.
 pub(crate) fn upload_all_but_one_byte(addr: SocketAddr, clients: usize, length: usize) -> Vec<Client> {
     let bodies = [post(length, false), post(length, true)];
     let upload = |number: usize| {
@@ -173,8 +173,8 @@ impl Inside {
             let pool = Arc::new(ThreadPoolExecutor::fixed(8));
             if is_loop {
                 let stripes = StripedExecutor::over(Arc::clone(&pool));
-                // The loop answers quick requests, and other threads answer slow requests; both kinds hold
-                // memory for bodies.
+                // The loop answers quick requests, and other threads answer slow requests; both kinds of
+                // requests hold memory for bodies.
                 let handed_over = |request: &servers::http::Request<'_>| request.query.is_some();
                 let give = move |job: servers::reactor::Job| {
                     let _ = stripes.execute_in(job.connection(), move || job.run());
@@ -234,7 +234,7 @@ fn what_comes_right_after_the_stop_is_answered_as_the_last() {
     for is_loop in [false, true] {
         let attempt = || {
             let mut inside = Inside::start(is_loop);
-            // These clients begin their waits at different times, and would also end them at different
+            // These clients begin their waits at different times, and would also end these waits at different
             // times.
             let mut connect = |_| {
                 thread::sleep(Duration::from_millis(7));
@@ -265,8 +265,8 @@ fn what_comes_right_after_the_stop_is_answered_as_the_last() {
     }
 }
 
-/// The server counts memory and places when it takes them, and must give them back, whatever happens to
-/// the client.
+/// The server counts memory and places when it takes them, and must give both back, whatever happens to the
+/// client.
 #[test]
 fn all_that_was_taken_is_given_back() {
     for is_loop in [false, true] {

@@ -1,5 +1,5 @@
-//! Checks rules for the sources that the compiler does not check: each file begins with a comment that
-//! explains it, and a module uses only modules that are listed before it.
+//! Checks two rules that the compiler does not check: each source file begins with a comment that explains
+//! the file, and a module uses only modules that are listed before this module.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,8 +20,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files.chain(folders.iter().flat_map(|folder| sources(folder))).collect()
 }
 
-/// Returns the code of a file without its comments and without its tests, which may use every
-/// module.
+/// Returns the code of a file without its comments and without its tests, because tests may use every module.
 fn code(file: &Path) -> String {
     let text = read(file);
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();

@@ -145,8 +145,8 @@ fn head_is_get_without_the_body() {
     });
 }
 
-/// If the client sends the head and then the body, the head usually arrives first. If the client sends both
-/// in one write, head and body arrive in one piece.
+/// If the client sends the head and then the body, the head usually arrives first. If the client sends the
+/// head and the body in one write, they arrive in one piece.
 #[test]
 fn a_small_answer_arrives_in_one_piece() {
     let root = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Tests claims against servers whose threads share a listener. (The tests of every stage are in
-//! `policy.rs`.)
+//! Tests claims that are made against servers whose threads share a listener. (The tests of every stage are
+//! in `policy.rs`.)
 
 use crate::support::{Client, DEADLINE, SHARED_ACCEPT, Stage};
 use servers::Listener;
@@ -101,8 +101,8 @@ fn a_full_backlog_refuses_nobody() {
 }
 // ANCHOR_END: backlog
 
-/// Two threads that accept connections, each of which ends at its first connection. The listener lives as
-/// long as the test holds it.
+/// Two threads that accept connections; each thread ends at its first connection. The listener lives as long
+/// as the test holds it.
 fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
     let listener = Arc::new(Listener::bind(([127, 0, 0, 1], 0).into()).unwrap());
     let (tell, dead) = mpsc::channel::<()>();
@@ -125,8 +125,8 @@ fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
 }
 
 // ANCHOR: dying_threads
-/// The claim is true for a plain loop: a panic ends the thread. The other threads do not notice, and in the
-/// end no thread is left.
+/// The claim is true for a plain loop: a panic ends the thread. The other threads do not notice this, and in
+/// the end no thread is left.
 #[test]
 fn a_dying_thread_is_not_replaced() {
     let (listener, dead) = accept_loops_that_panic();

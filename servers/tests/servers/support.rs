@@ -110,7 +110,7 @@ impl Stage {
     /// Starts a command that becomes a stage. A shell must `exec` the stage, because otherwise the end of the
     /// test would end only the shell.
     pub(crate) fn start_command(binary: &'static str, command: &mut Command) -> Stage {
-        // Every machine runs the same number of loops, unless the test sets another number.
+        // On every machine, a stage runs the same number of loops, unless the test sets another number.
         if binary == MULTI_REACTOR && !command.get_args().any(|arg| arg == "--loops") {
             command.args(["--loops", "2"]);
         }
@@ -173,7 +173,7 @@ impl Stage {
         Client::connect(self.addr)
     }
 
-    /// Connects a client and sends a request for it; the client may have to wait for the answer.
+    /// Connects a client and sends the client's request; the client may have to wait for the answer.
     pub(crate) fn ask(&self, target: &str) -> Client {
         let mut client = self.connect();
         client.send(get(target));
@@ -246,7 +246,7 @@ impl Stage {
         self.tasks().count()
     }
 
-    /// Returns how often the process's threads have waited, all together.
+    /// Returns how often the process's threads have waited, in total.
     #[cfg(target_os = "linux")]
     pub(crate) fn voluntary_context_switches(&self) -> usize {
         let of_thread = |path: std::path::PathBuf| {
@@ -357,7 +357,7 @@ pub(crate) fn eventually(otherwise: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Fails unless one of five calls of `attempt` returns a time below `bound`. A wait that the code causes
-/// occurs in each attempt, but a delay that other work of the machine causes does not.
+/// occurs in each attempt, but a delay that other work of the machine causes occurs only in some attempts.
 pub(crate) fn once_of_five(bound: Duration, mut attempt: impl FnMut() -> Duration) {
     let times: Vec<_> = (0..5).map(|_| attempt()).take_while(|&took| took >= bound).collect();
     assert!(times.len() < 5, "never less than {bound:?}: {times:?}");

@@ -1,7 +1,7 @@
-//! Finds the differences between the stages, and makes a table of them for the book.
+//! Finds the differences between the stages, and makes a table of these differences for the book.
 //!
 //! `RECORD=1 cargo test --test servers survival` writes the table; without `RECORD`, the test only compares
-//! it.
+//! the table.
 
 use crate::acceptance::cases::{self, Kind};
 use crate::bounds::{pipeline_endlessly, read_slowly};
@@ -19,7 +19,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{iter, thread};
 
-/// If a client has no answer after this time, the test assumes that it waits for another client.
+/// If a client has no answer after this time, the test assumes that this client waits for another client.
 const LONG_ENOUGH: Duration = Duration::from_secs(3);
 
 /// The number of clients, which is also the number of threads of each stage.
@@ -70,7 +70,8 @@ fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
     for client in &mut busy {
         client.send(bytes);
     }
-    // If a client has sent something before the server reads, it is not silent, and the server waits for it.
+    // If a client has sent something before the server reads, this client is not silent, and the server waits
+    // for it.
     let other = stage.ask("/hello");
     if answered(&other) { "answered" } else { "left waiting" }.to_owned()
 }
@@ -78,7 +79,7 @@ fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
 fn no_place(binary: &'static str) -> String {
     let stage = Stage::start(binary, &["--quiet", "--threads", "8", "--max-connections", "4"]);
     // The server tells each client to continue, so each client has a place. A single thread would tell the
-    // second client to continue only after it has finished with the first one.
+    // second client to continue only after the thread has finished with the first client.
     let count = if binary == SINGLE_THREADED { 1 } else { 4 };
     let _served: Vec<_> = (0..count).map(|_| Upload::begin(&stage)).collect();
     let mut next = stage.connect();
@@ -164,8 +165,8 @@ fn threads_for_a_crowd(binary: &'static str) -> String {
     }
     let mut before = (usize::MAX, 0);
     eventually("the number of threads goes up and up", || {
-        // This call waits for the client that was accepted last: if the stage starts a thread for that
-        // client at all, it does so now.
+        // This call waits for the client that was accepted last: if the stage starts a thread for that client
+        // at all, the stage starts it now.
         thread::sleep(Duration::from_millis(100));
         let threads = stage.threads();
         before = if threads == before.0 { (threads, before.1 + 1) } else { (threads, 0) };
@@ -291,7 +292,7 @@ fn slow_readers(binary: &'static str) -> String {
     served(stage.connect())
 }
 
-/// Returns whether a client gets its answer in the end because the clients before it leave.
+/// Returns whether a client finally gets its answer because the clients before it leave.
 fn served(mut client: Client) -> String {
     client.stream.set_read_timeout(Some(DEADLINE)).unwrap();
     client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");

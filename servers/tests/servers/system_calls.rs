@@ -13,8 +13,8 @@ const REQUESTS: [u64; 2] = [100, 600];
 
 type Calls = BTreeMap<String, u64>;
 
-/// All system calls except those by which the standard library checks, in a debug build, that a descriptor
-/// is open when it is closed.
+/// All system calls except the checks of a debug build: in such a build, the standard library checks that a
+/// descriptor is open before it closes the descriptor.
 fn total(calls: &Calls) -> u64 {
     let checks = if cfg!(debug_assertions) { calls.get("fcntl").copied().unwrap_or(0) } else { 0 };
     calls["total"] - checks
@@ -86,8 +86,8 @@ fn a_small_file_takes_few_system_calls() {
     });
     assert!(total(&kept) <= 6, "{kept:?}");
     // The stage has only one thread, because the threads of a pool wake each other at random. While the
-    // clients connect and send, the thread is kept busy, so that it finds each request there; waiting for a
-    // request would take two more calls.
+    // clients connect and send, the test keeps the thread busy, so that each request has arrived before the
+    // thread reads it; waiting for a request would take two more calls.
     let alone = |path: &'static str| {
         per_request(SINGLE_THREADED, &root, move |stage, count| {
             let mut holder = stage.connect();
@@ -114,7 +114,7 @@ fn a_small_file_takes_few_system_calls() {
 }
 
 /// Returns the number of all calls except those with which a loop waits. The number of waits depends on how
-/// many clients have sent something by then.
+/// many clients have sent something before each wait.
 fn but_for_waits(calls: &Calls) -> u64 {
     let waits =
         ["epoll_wait", "epoll_pwait", "sched_yield"].iter().filter_map(|name| calls.get(*name)).sum::<u64>();
@@ -160,6 +160,7 @@ fn an_event_loop_reads_once_and_writes_once() {
             client.assert_closed();
         }
     });
-    // The calls: accept, register, read, write and close the connection, and try to accept another one.
+    // The calls: accept, register, read, write and close the connection, and try to accept another
+    // connection.
     assert!(but_for_waits(&connection) <= 6, "{connection:?}");
 }

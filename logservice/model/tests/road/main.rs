@@ -25,9 +25,9 @@ fn sign(property: Property) -> &'static str {
     }
 }
 
-/// Returns true if the check of `property` finds the promise broken. If the `stop` of a step can hang,
-/// every check of this step can hang. A hanging `stop` has its own check; each other check tries more schedules
-/// until one does not hang.
+/// Returns true if the check of `property` finds that the promise is broken. If the `stop` of a step can
+/// hang, every check of this step can hang. A hanging `stop` has its own check; each other check tries more
+/// schedules until one does not hang.
 fn is_broken(step: &Step, property: Property) -> bool {
     for offset in 0..100 {
         let checked = catch_unwind(|| check_others(offset, step.check(property)));

@@ -52,17 +52,17 @@ impl FileBuilder {
         self
     }
 
-    /// Begins a new file with each hour or day of this time zone.
+    /// Begins a new file for each hour or day of this time zone.
     pub fn rotate_every(mut self, every: Every, zone: TimeZone) -> Self {
         self.rotation.every = Some((every, zone));
         self
     }
 
-    /// Names rotated files by dates of this time zone, instead of numbers: the date is the time of the file's
-    /// last line. The name is `app.log.2026-11-25` if the file is rotated by day, `app.log.2026-11-25T07` by
-    /// hour, and `app.log.2026-11-25T07-33-07` by size. The second file of one date gets a number,
-    /// `app.log.2026-11-25.2`. If the clock was set back, a file gets the date of its predecessor and a number,
-    /// so that dates never decrease.
+    /// Gives each rotated file a name with a date of this time zone, instead of a number: the date is the
+    /// time of the file's last line. The name is `app.log.2026-11-25` if the file is rotated by day,
+    /// `app.log.2026-11-25T07` by hour, and `app.log.2026-11-25T07-33-07` by size. The second file of one
+    /// date gets a number, `app.log.2026-11-25.2`. If the clock was set back, a file gets the date of its
+    /// predecessor and a number, so that dates never decrease.
     pub fn dated(mut self, zone: TimeZone) -> Self {
         self.rotation.dates = Some(zone);
         self
@@ -79,9 +79,9 @@ impl FileBuilder {
         self
     }
 
-    /// Sets the number of rotated files that are kept; the default is ten. If there are more rotated files, the
-    /// oldest is removed. Files with higher numbers are ignored, even if they were kept under an earlier,
-    /// larger setting. Files with dates are all counted.
+    /// Sets the number of rotated files that are kept; the default is ten. If there are more rotated files,
+    /// the oldest file is removed. Files with higher numbers are ignored, even if they were kept under an
+    /// earlier, larger setting. Files with dates are all counted.
     pub fn keep(mut self, files: usize) -> Self {
         self.rotation.keep = files;
         self
@@ -107,8 +107,8 @@ impl FileBuilder {
     ///
     /// # Errors
     /// Each error names the path.
-    /// * [`ResourceBusy`](io::ErrorKind::ResourceBusy): another sink writes the file, in this process or
-    ///   another. This error comes after half a second, which gives the other sink time to end.
+    /// * [`ResourceBusy`](io::ErrorKind::ResourceBusy): another sink writes the file, in this process or in
+    ///   another process. This error comes after half a second, which gives the other sink time to end.
     /// * [`InvalidInput`](io::ErrorKind::InvalidInput): the settings contradict each other, or are not possible
     ///   for the file at this path.
     /// * The system's error if the file or its lock cannot be opened.

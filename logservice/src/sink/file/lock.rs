@@ -9,11 +9,11 @@
 //! kept. If the lock file is removed or its folder is replaced while a process holds the lock, a second process
 //! can take the lock.
 //!
-//! The system releases the lock when the process ends, also by `kill -9`. On Linux, the lock belongs to the
-//! open file (`flock`), so a child process shares the lock until the child executes its program. So a child may
-//! hold the lock for a moment after its parent has released it. When one process replaces another, the old process
-//! may also need a moment to end. Because a lock can stay held for a moment, a sink tries to take the lock for
-//! [`PATIENCE`].
+//! The system releases the lock when the process ends, even if `kill -9` ends it. On Linux, the lock belongs
+//! to the open file (`flock`), so a child process shares the lock until the child executes its program. So a
+//! child may hold the lock for a moment after its parent has released it. When one process replaces another,
+//! the old process may also need a moment to end. Because a lock can stay held for a moment, a sink tries to
+//! take the lock for [`PATIENCE`].
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -53,8 +53,8 @@ impl Lock {
                 }
             }
         }
-        // The lock file contains the process ID, which a refused process shows in its error message. If the
-        // disk is full, only the process ID is missing.
+        // The lock file contains the process ID; a process that is refused shows this ID in its error
+        // message. If the disk is full, only the process ID is missing.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }

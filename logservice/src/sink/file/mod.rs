@@ -38,24 +38,25 @@
 //! | another process writes the file | [`open`](FileBuilder::open) refuses: see `lock.rs` |
 //!
 //! # Rotation
-//! A file is rotated between two lines, when the next line comes and the file is full, or when its hour or
-//! day has ended. So a file without new lines is not rotated; if a process starts on the next day, its first
-//! line rotates the file of the previous day. A line that is longer than the limit of a file gets a file of its
-//! own. The rotated files are `app.log.1`, which is the newest, to `app.log.n`. Rotated files can also have
-//! [dates](FileBuilder::dated) in their names, and then be compressed (`FileBuilder::compressed`, with the
-//! feature `gzip`). Only one program may rotate the files: either the sink or `logrotate`.
+//! A file is rotated between two lines: when the next line comes, and either the file is full or the file's
+//! hour or day has ended. So a file without new lines is not rotated; if a process starts on the next day,
+//! its first line rotates the file of the previous day. A line that is longer than the limit of a file gets a
+//! file of its own. The rotated files are `app.log.1` to `app.log.n`; `app.log.1` is the newest file. Rotated
+//! files can also have [dates](FileBuilder::dated) in their names, and then be compressed
+//! (`FileBuilder::compressed`, with the feature `gzip`). Only one program may rotate the files: either the
+//! sink or `logrotate`.
 //!
 //! The sink does not keep a rotated file open. When a caller waits for the [disk](crate::Durability::Disk),
-//! the sink finds a rotated file by its name. If another program moves a file away, the sink puts the file on the
-//! disk when the sink leaves it, but only if a caller has waited for the disk before. If a program logs nothing,
-//! the sink keeps a moved or removed file open until the next line, or until the sink is told to reopen the
-//! log.
+//! the sink finds a rotated file by its name. If another program moves a file away, the sink puts this file
+//! on the disk when the sink leaves the file, but only if a caller has waited for the disk before. If a
+//! program logs nothing, the sink keeps a moved or removed file open until the next line, or until the sink
+//! is told to reopen the log.
 //!
 //! # With `logrotate`
-//! This configuration is for a file that one process writes, or several processes with
+//! This configuration is for a file that is written by one process, or by several processes with
 //! [`unlocked`](FileBuilder::unlocked) sinks. The package contains this configuration,
 //! `logservice/logrotate.conf`; in a test, the real `logrotate` uses it while four services write to the
-//! file. If a process opens the file in the middle of another process's write, it sees a line without a line
+//! file. A process that opens the file in the middle of another process's write sees a line without a line
 //! feed, and adds a line feed. As a result, the file may contain an empty line.
 //!
 //! ```text

@@ -43,8 +43,8 @@ impl Dated {
         is_date(date).then(|| Self { date: date.to_owned(), number, is_compressed })
     }
 
-    /// Returns the new name for the log that is being rotated; the date is the time of the log's last line. The
-    /// date of a rotated file is never before the date of the file that was rotated before it, even if the
+    /// Returns the new name for the log that is being rotated; the date is the time of the log's last line.
+    /// The date of a rotated file is never earlier than the date of the previously rotated file, even if the
     /// clock was set back.
     pub(super) fn next(
         last: Option<&Self>,
@@ -85,7 +85,7 @@ pub(crate) fn dated(log: &Path) -> io::Result<Vec<Dated>> {
 }
 
 /// Finds the names in the log's folder that begin with the log's name and a dot, and returns the results of
-/// `read` for their ends.
+/// `read` for the ends of these names.
 pub(crate) fn beside<T>(log: &Path, read: impl Fn(&str) -> Option<T>) -> io::Result<Vec<T>> {
     let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut found = Vec::new();

@@ -114,7 +114,7 @@ impl Regular {
 
     // ANCHOR: write
     /// Writes as many lines as this file has room for, but at least one line. Returns the number of bytes
-    /// that are written for good.
+    /// that are written permanently.
     pub(super) fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         for _ in 0..TRIES {
             self.look_now();

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The files that have been written since the last sync, without the open file.
+/// The files that have been written since the last sync, except for the open file.
 #[derive(Debug, Default)]
 pub(super) struct Unsynced {
     /// The number of rotated files.

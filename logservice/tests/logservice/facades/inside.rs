@@ -93,8 +93,9 @@ in_own_process! {
 }
 
 in_own_process! {
-    /// Three thread-local values log when they are dropped. The first was created before the thread-local
-    /// variables of the service and of the facades, the second between them, and the third after them.
+    /// Three thread-local values log when they are dropped. The first value was created before the
+    /// thread-local variables of the service and of the facades, the second value between these variables,
+    /// and the third value after them.
     a_thread_logs_while_its_thread_locals_are_dropped
     {
         thread_local! {

@@ -45,7 +45,7 @@ pub(super) struct BodyDecoder {
     /// The body's share of the memory for bodies.
     share: Share,
     max_body: usize,
-    /// How many more bytes may be something other than data.
+    /// How many more bytes the decoder accepts that are not data.
     framing_left: usize,
 }
 
@@ -79,8 +79,8 @@ const BAD_FIELD: Refusal = Refusal::Malformed("a field after the last chunk is m
 /// How often a body counts against the memory: more than once, because an answer may repeat the body.
 const TWICE: usize = 2;
 
-/// The largest number of bytes of a chunk that are not data, if its size has no leading zeros: the digits of
-/// the size and two line ends.
+/// The largest number of bytes in a chunk that are not data (the digits of the size, and two line ends), if
+/// the size has no leading zeros.
 const FRAMING_OF_A_CHUNK: usize = 2 * size_of::<usize>() + 4;
 
 impl BodyDecoder {
@@ -108,7 +108,8 @@ impl BodyDecoder {
     }
 
     /// Takes the bytes of the body from the front of `bytes`, and returns how many bytes it has taken. The
-    /// decoder takes all bytes unless the body [is complete](BodyDecoder::is_complete) before their end.
+    /// decoder takes all bytes unless the body [is complete](BodyDecoder::is_complete) before the end of the
+    /// bytes.
     ///
     /// # Errors
     ///
@@ -137,8 +138,8 @@ impl BodyDecoder {
         (self.body, self.share)
     }
 
-    /// Moves the body's share of the memory to the caller. The caller must keep the share as long as the
-    /// body, or an answer that repeats the body, exists.
+    /// Moves the body's share of the memory to the caller. The caller must keep the share as long as the body
+    /// exists, or an answer that repeats the body exists.
     pub(super) fn take_share(&mut self) -> Share {
         self.share.take()
     }
@@ -219,13 +220,13 @@ impl BodyDecoder {
     }
 }
 
-/// Returns whether the byte may stand in a field's value or in quotation marks: every byte may, except for
-/// control characters.
+/// Returns whether the byte may occur in a field's value or in quotation marks: every byte may occur there,
+/// except for control characters.
 fn is_text(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
 }
 
-/// Returns whether the byte may stand in the name of a field or an extension.
+/// Returns whether the byte may occur in the name of a field or an extension.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

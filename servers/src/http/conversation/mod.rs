@@ -8,19 +8,19 @@
 //!                        └─────────────────────── Idle ◀──────────────────────────┘
 //! ```
 //!
-//! A conversation has no socket and no clock, and never waits. The socket, the clock and the waits belong to
-//! the *driver* of the conversation. The driver reads bytes and [hands them in](Conversation::arrived), asks
-//! for [the next step](Conversation::step), and sends the bytes that the conversation returns. The blocking
-//! driver is [`Server`](crate::Server), whose thread waits between two steps. An event loop instead takes
-//! the steps for which a connection is ready, and then goes on with the next connection. The conversation
-//! knows how long a client may take ([`Conversation::deadline`]); the driver waits until that time, unless
-//! another reason ends the wait.
+//! A conversation has no socket and no clock, and never waits. The *driver* of the conversation has the
+//! socket and the clock, and it is the driver that waits. The driver reads bytes and [hands them
+//! in](Conversation::arrived), asks for [the next step](Conversation::step), and sends the bytes that the
+//! conversation returns. The blocking driver is [`Server`](crate::Server), whose thread waits between two
+//! steps. An event loop instead takes the steps for which a connection is ready, and then goes on with the
+//! next connection. The conversation knows how long a client may take ([`Conversation::deadline`]); the
+//! driver waits until that time, unless another reason ends the wait.
 //!
 //! # Invariants
 //!
-//! - The input begins with the head of the current request. Bytes of the body are removed from the input
-//!   when they are decoded; some never enter the input. So the bytes behind the head are not parsed yet:
-//!   they belong to the body or to the next request.
+//! - The input begins with the head of the current request. Bytes of the body are removed from the input when
+//!   they are decoded; some bytes of the body never enter the input. So the bytes behind the head are not
+//!   parsed yet: they belong to the body or to the next request.
 //! - A request stays in the conversation until the request is [answered](Conversation::answered).
 //!   Until then each step is the same, so a conversation can be moved to another thread between a
 //!   step and its answer.
@@ -45,7 +45,7 @@ pub struct Conversation {
     /// Where the current request begins in the input. The requests before this place have been answered.
     start: usize,
     head: Head,
-    /// The decoder of the current request's body, once the head is complete.
+    /// The decoder of the current request's body, if the head is complete.
     body: Option<BodyDecoder>,
     /// True if the client waits for a "100 Continue" that was not sent yet.
     is_waiting: bool,
@@ -84,7 +84,7 @@ pub enum Phase {
     Head,
     /// The remaining bytes of a body.
     Body,
-    /// The conversation waits for no bytes, but for the server's answer or refusal.
+    /// The conversation waits for the server's answer or refusal, and not for bytes.
     Request,
 }
 
@@ -102,8 +102,8 @@ impl Conversation {
 
     /// Makes the conversation of a connection that was opened at the time `now`. The conversation takes
     /// memory for arriving bytes from `room`. If there is not enough memory, a request is
-    /// [refused](Refusal::NoRoom). If the length of its body is known, the request is refused before
-    /// the body is sent; if the body comes in chunks, it is refused while the body grows.
+    /// [refused](Refusal::NoRoom). If the length of the request's body is known, the request is refused
+    /// before the body is sent; if the body comes in chunks, the request is refused while the body grows.
     pub fn sharing(room: &Room, limits: &Limits, now: Instant) -> Conversation {
         Conversation {
             limits: limits.clone(),
@@ -141,8 +141,8 @@ impl Conversation {
         }
     }
 
-    /// Decodes more bytes of a body whose beginning has been decoded. These bytes then need no memory in
-    /// the input. They may arrive when the memory for the input is used up, because the body has its own
+    /// Decodes more bytes of a body whose beginning has been decoded. These bytes then need no memory in the
+    /// input. These bytes may arrive when the memory for the input is used up, because the body has its own
     /// memory. Returns the bytes that follow the body.
     fn decode_at_once<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], Refusal> {
         let is_next = self.input.len() == self.head.length();
@@ -163,7 +163,7 @@ impl Conversation {
             && self.input.try_reserve_exact(wanted - length).is_ok()
     }
 
-    /// Records that the client has ended its side: no more bytes will arrive.
+    /// Remembers that the client has ended its side: no more bytes will arrive.
     pub fn ended(&mut self) {
         self.has_ended = true;
     }
@@ -232,22 +232,22 @@ impl Conversation {
         b"HTTP/1.1 100 Continue\r\n\r\n"
     }
 
-    /// Returns whether the connection may stay open after the answer to the current request: the client wants
-    /// this, and the limit on requests is not reached.
+    /// Returns whether the connection may stay open after the answer to the current request, that is, whether
+    /// the client wants this and the limit on requests is not reached.
     pub fn may_go_on(&self) -> bool {
         self.limits.max_requests.is_none_or(|most| self.answered + 1 < most.get())
             && self.head.wants_keep_alive()
     }
 
-    /// Returns whether the client has announced that the current request is its last one, and the
-    /// request has no body. After a body the server cannot know whether more bytes follow, because
-    /// some clients send an empty line after the body.
+    /// Returns whether the client has announced that the current request is its last one, and whether this
+    /// request has no body. After a body the server cannot know whether more bytes follow, because some
+    /// clients send an empty line after the body.
     pub(crate) fn is_the_clients_last(&self) -> bool {
         !self.head.wants_keep_alive() && self.body.as_ref().is_none_or(|body| body.body().is_empty())
     }
 
-    /// Returns whether another request has arrived after the current one, and needs no more bytes before it
-    /// can be answered or refused.
+    /// Returns whether another request has arrived after the current request, and can be answered or refused
+    /// without more bytes.
     pub fn next_is_here(&self) -> bool {
         let next = &self.input[self.start + self.head.length()..];
         let mut head = Head::default();
@@ -261,14 +261,14 @@ impl Conversation {
         }
     }
 
-    /// Returns whether there are bytes that were refused, or that were not recognised as part of a request
-    /// yet.
+    /// Returns whether there are bytes that were refused, or bytes that were not recognised as part of a
+    /// request yet.
     pub fn has_unread(&self) -> bool {
         self.refused.is_some() || self.start + self.head.length() < self.input.len()
     }
 
-    /// Appends the head of the answer to the current request to `out`, and returns the body that follows it.
-    /// The head tells the client whether the connection stays open, as `then` says.
+    /// Appends to `out` the head of the answer to the current request, and returns the body that follows this
+    /// head. The head tells the client whether the connection stays open, as `then` says.
     pub fn answer<'s>(
         &self,
         response: Response,
@@ -323,9 +323,9 @@ impl Conversation {
         }
     }
 
-    /// Starts the client's time for its next request at `now`: the client has the answers to all requests
-    /// that were taken. If the client has already begun to send another request, the time for that request
-    /// also begins now.
+    /// Starts the client's time for its next request at `now`, because the client has the answers to all
+    /// requests that were taken. If the client has already begun to send another request, the time for that
+    /// request also begins now.
     pub fn is_its_turn(&mut self, now: Instant) {
         (self.since, self.now) = (now, now);
     }
@@ -342,7 +342,7 @@ impl Conversation {
         }
     }
 
-    /// Returns since when the conversation has been waiting for these bytes.
+    /// Returns the time since which the conversation has been waiting for these bytes.
     pub fn since(&self) -> Instant {
         self.since
     }

@@ -154,7 +154,7 @@ fn what_finds_no_memory_is_refused_and_what_was_taken_is_given_back() {
         (Err(Refusal::NoRoom), 2_000),
         "a refused one gives back its part"
     );
-    // Only bytes that were taken count, and they count until they are dropped.
+    // Only bytes that the server has taken count, and they count until they are dropped.
     one.arrived(&[b'a'; 1_000], second(0));
     assert_eq!((one.step(), room.held()), (Ok(Step::Request), 2_000));
     let mut owned = OwnedRequest::default();

@@ -1,5 +1,5 @@
-//! Determines the meaning of a well-formed head: its host, where its body ends, and what its client expects.
-//! For a head whose lines are malformed, the module finds the kind of mistake.
+//! Determines the meaning of a well-formed head: its host, the end of its body, and the expectations of its
+//! client. For a head whose lines are malformed, the module finds the kind of mistake.
 
 use super::super::{Authority, Framing, Refusal, Version};
 use httparse::Header;
@@ -135,9 +135,8 @@ pub(super) fn framing(headers: &[Header<'_>], version: Version) -> Result<Framin
     }
 }
 
-/// Accepts only the value `chunked`. If `chunked` is only the last coding of a list, a reader could find
-/// the end of the body, but this server cannot decode the body. After any other value, no reader can
-/// find the end.
+/// Accepts only the value `chunked`. If `chunked` is the last of several codings, a reader could find the end
+/// of the body, but this server cannot decode the body. With any other value, no reader can find the end.
 fn transfer_coding(headers: &[Header<'_>]) -> Result<Framing, Refusal> {
     let fields: Vec<_> = values(headers, "Transfer-Encoding").collect();
     let codings: Vec<_> = fields.iter().flat_map(|field| field.split(|&byte| byte == b',')).collect();
@@ -180,7 +179,7 @@ pub(super) fn wants_keep_alive(headers: &[Header<'_>], version: Version) -> bool
 
 fn decimal(digits: &[u8]) -> Result<usize, Refusal> {
     match std::str::from_utf8(digits) {
-        // Only digits: `parse` alone would also accept `+5`.
+        // The text must consist of digits: `parse` alone would also accept `+5`.
         Ok(text) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
             text.parse().map_err(|_| Refusal::BodyTooLarge)
         }

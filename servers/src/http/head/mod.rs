@@ -7,12 +7,11 @@
 //! # Bytes that come in pieces
 //!
 //! If all bytes were parsed again after each piece, the cost of a head that arrives byte by byte would grow
-//! with the square of its length. So each new piece is only searched for line ends. The parser runs when
-//! the head is complete, and also when the head can only be refused. While the head is incomplete, the
-//! parser runs only as long as it has read, in all runs together, at most [`WORTH`] times the bytes that
-//! have arrived. So a malformed head is refused before its end arrives; if it comes in tiny pieces, this
-//! may happen some bytes later. The kind of refusal does not depend on the pieces in which the head
-//! arrives: see [`parse`].
+//! with the square of its length. So each new piece is only searched for line ends. The parser runs when the
+//! head is complete, and also when the head can only be refused. While the head is incomplete, all runs of
+//! the parser together read at most [`WORTH`] times as many bytes as have arrived. So a malformed head is
+//! refused before its end arrives; if the head comes in tiny pieces, this may happen some bytes later. The
+//! kind of refusal does not depend on the pieces in which the head arrives: see [`parse`].
 
 mod meaning;
 
@@ -53,8 +52,9 @@ struct Parts {
 }
 
 impl Head {
-    /// Reads a head from the start of `bytes`, which contains all bytes that have arrived, also those of
-    /// earlier calls. Returns whether the head is complete. `is_end` means that no more bytes will arrive.
+    /// Reads a head from the start of `bytes`, which contains all bytes that have arrived, including the
+    /// bytes of earlier calls. Returns whether the head is complete. `is_end` means that no more bytes will
+    /// arrive.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl Head {
         self.parts.keep_alive
     }
 
-    /// Appends the head of the answer to `out`, and returns the body that follows it.
+    /// Appends the head of the answer to `out`, and returns the body that follows this head.
     pub(super) fn answer(&self, response: Response, then: Persistence<'_>, out: &mut Vec<u8>) -> Body {
         let connection = match (then, self.version()) {
             (Persistence::Ends, _) => CLOSE,
@@ -173,8 +173,8 @@ impl Sight {
 /// incomplete.
 ///
 /// The result does not depend on how the bytes were split on arrival: if there are several mistakes, the
-/// parser reports the mistake that fewest bytes reveal. If a beginning is refused, every longer one is
-/// refused too, so a search can find the shortest refused beginning.
+/// parser reports the mistake that it can find in the fewest bytes. If the parser refuses a beginning of the
+/// bytes, it also refuses every longer beginning, so a search can find the shortest refused beginning.
 fn parse(
     bytes: &[u8],
     limits: &Limits,
@@ -211,7 +211,7 @@ fn parse_arrived(
         httparse::Status::Partial => bytes,
     };
     // Some readers end a line at LF, others only at CR LF; an attacker could use the difference to hide a
-    // header from one of them.
+    // header from some readers.
     if has_bare_line_feed(head) {
         return Err(Refusal::Malformed("a line ends in LF alone instead of CR LF"));
     }

@@ -1,4 +1,4 @@
-//! Tests of heads: which heads are accepted, how others are refused, and what parsing costs.
+//! Tests of heads: which heads are accepted, how other heads are refused, and what parsing costs.
 
 use super::*;
 

@@ -74,7 +74,7 @@ impl<L, B: Notify> Mailbox<L, B> {
 /// Work to be done on another thread.
 #[derive(Debug)]
 pub(crate) struct Errand<L: Load, B: Notify> {
-    /// `None` once the errand is posted.
+    /// `None` after the errand has been posted.
     load: Option<L>,
     to: Arc<Mailbox<L, B>>,
 }

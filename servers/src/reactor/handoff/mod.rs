@@ -7,8 +7,8 @@
 //!
 //! The loop passes a complete request, in its own box, to another thread. The other thread produces the bytes
 //! of the answer, head and body. The other thread never waits for the client, and the loop only has to send
-//! the bytes. The box comes back through the [mailbox] of the loop; after its answer is sent, the loop uses
-//! it for another request.
+//! the bytes. The box comes back through the [mailbox] of the loop; after the answer is sent, the loop uses
+//! the box for another request.
 
 mod mailbox;
 
@@ -157,9 +157,9 @@ impl Job {
         Job(Errand::new(exchange, answers))
     }
 
-    /// Returns the unique number of the request's connection. The program must run the jobs of one
-    /// connection one after the other, in the order in which it got them, because their answers are sent
-    /// in the order in which they come back.
+    /// Returns the unique number of the request's connection. The program must run the jobs of one connection
+    /// one after the other, in the order in which the program got them, because the loop sends the answers in
+    /// the order in which they come back.
     pub fn connection(&self) -> u64 {
         self.0.load().connection
     }

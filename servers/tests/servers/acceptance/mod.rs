@@ -2,10 +2,10 @@
 //!
 //! The cases are written as data. Each case is sent in one piece, and also byte by byte; `fuzz.rs` cuts each
 //! case in two at every position. A case that is sent in one piece is followed by another request. If the
-//! server understands the case, it must also answer the next request: this shows that it has found the end
-//! of the case. If the server refuses the case, it must not answer the next request. Each case that is
-//! refused is also sent after a slow request: the refusal must come after the answer to that request, and
-//! must not change. The tests of slow clients are in `timeouts.rs` and `floods.rs`.
+//! server understands the case, the server must also answer the next request: this shows that it has found
+//! the end of the case. If the server refuses the case, the server must not answer the next request. Each
+//! case that is refused is also sent after a slow request: the refusal must come after the answer to that
+//! request, and must not change. The tests of slow clients are in `timeouts.rs` and `floods.rs`.
 
 pub(crate) mod cases;
 
@@ -84,8 +84,8 @@ fn every_case_is_answered_when_it_arrives_whole() {
     });
 }
 
-/// Returns the cases that can be split: stages that keep no connection open may close it between two
-/// requests.
+/// Returns the cases that can be split: stages that keep no connection open may close the connection between
+/// two requests.
 fn single_requests() -> impl Iterator<Item = Case> {
     // The server may refuse an overlong request and close the connection while the client still sends the
     // rest.
@@ -106,13 +106,13 @@ fn every_request_is_answered_when_it_arrives_byte_by_byte() {
     });
 }
 
-/// Few cases run at a time. So there are enough threads, even if some threads still serve earlier clients
-/// whose end they have not noticed.
+/// Few cases run at a time. So there are enough threads, even if some threads have not noticed yet that their
+/// clients have left.
 const AT_ONCE: usize = 60;
 
-/// A stage that hands jobs over finds the refusal while the first answer is computed; the rest of the
-/// case arrives later. The other stages read on only after the first answer, which takes time, so each of
-/// them gets only some of the cases in two halves.
+/// A stage that hands jobs over finds the refusal while the first answer is computed; the rest of the case
+/// arrives later. The other stages continue to read only after the first answer, which takes time, so each of
+/// these stages gets only some of the cases in two halves.
 #[test]
 fn a_refusal_is_the_same_behind_a_request_that_takes_its_time() {
     const SLOW: &[u8] = b"GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -174,7 +174,7 @@ fn who_waits_for_100_continue_is_told_to_go_on() {
             client.send([body.as_bytes(), FOLLOWER].concat());
             assert_eq!(client.reply().text(), "abc");
             assert_eq!(client.reply().text(), "Hello, world!");
-            // The server need not give permission to a client that does not wait for it.
+            // If a client does not wait for permission, the server need not give permission.
             assert_eq!(stage.connect().send(head + body).reply().status, 200);
         }
         let too_large =

@@ -23,7 +23,7 @@ pub(crate) struct Case {
 pub(crate) enum Kind {
     /// One request that the server understands; the status of the answer does not matter.
     Valid,
-    /// A request that the server refuses, and then closes the connection, whatever bytes follow the
+    /// A request that the server refuses; the server then closes the connection, whatever bytes follow the
     /// request.
     Refused,
     /// Several requests in a row.

@@ -1,8 +1,8 @@
-//! Several requests in a row. Each request begins where the previous one ends; smuggling attacks this
+//! Several requests in a row. Each request begins where the previous request ends; smuggling attacks this
 //! boundary.
 
-/// The requests arrive as one piece. A stage that keeps no connection open still answers all requests
-/// that it has received before it closes the connection.
+/// The requests arrive as one piece. Even a stage that keeps no connection open answers all received requests
+/// before it closes the connection.
 pub(super) const PIPELINED: &[(&str, &str, &[u16])] = &[
     ("two", "GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /stats HTTP/1.1\r\nHost: h\r\n\r\n", &[200, 200]),
     (
