@@ -78,8 +78,8 @@ use shared::ScheduledShared;
 /// ```
 ///
 /// # Cancellation
-/// The token of a task or of a run is not a child of the submitter's current token, as with
-/// [`submit`](crate::ExecutorExt::submit). A handle cancels its task, and a [`Series`] cancels its runs.
+/// As with [`submit`](crate::ExecutorExt::submit), the token of a task or of a run is not a child of the
+/// submitter's current token. A handle cancels its task, and a [`Series`] cancels its runs.
 ///
 /// # Priorities
 /// Tasks run in the order in which they become due. The [priority](Task::priority) of a task has no effect.
@@ -105,17 +105,18 @@ use shared::ScheduledShared;
 /// task is due, and [`close`](ExecutorService::close) waits until the executor has ended. **The drop of the
 /// executor does not wait so long**: it cancels the tasks that are not due yet, and waits for the tasks that
 /// are due or run. The drop does not wait at all if one of the executor's own tasks drops the executor, or if
-/// the thread unwinds.
+/// the dropping thread unwinds.
 ///
 /// [`shutdown_now`](ExecutorService::shutdown_now) first hands out the tasks that were due and have not
 /// begun. Then `shutdown_now` hands out the tasks that were not due yet, in the order of their times. Finally
 /// it ends the series and cancels the running tasks.
 ///
 /// # Blocking
-/// A call that waits for the end blocks until the end. Any other call blocks only while it hands a few tasks
-/// to the pool. A task that joins another task keeps its thread until the other task has run, even if the
-/// other task is not due yet. On a pool of one thread, a task must not join a delayed task: the delayed task
-/// would never run. A wait for a task that is not due is not reported as [starvation](crate::Starvation).
+/// A call that waits for the end of the executor blocks until that end. Any other call blocks only while it
+/// hands a few tasks to the pool. A task that joins another task keeps its thread until the other task has
+/// run, even if the other task is not due yet. On a pool of one thread, a task must not join a delayed task:
+/// the delayed task would never run. A wait for a task that is not due is not reported as
+/// [starvation](crate::Starvation).
 #[doc(alias = "DelayQueue")]
 #[doc(alias = "ScheduledExecutorService")]
 #[doc(alias = "Timer")]
@@ -290,9 +291,10 @@ impl ScheduledThreadPoolExecutor {
 
     /// Returns an executor that gives each task to `executor` when `delay` has passed.
     ///
-    /// Use it if a task must wait and then run elsewhere: on a pool for tasks of its kind, or in a strand. If the
-    /// task may run on this pool, call [`schedule`](Self::schedule) instead. The new executor does not keep this
-    /// pool running. After the end of this pool the new executor refuses all tasks.
+    /// Use the new executor if a task must wait and then run elsewhere: on a pool for tasks of its kind, or
+    /// in a strand. If the task may run on this pool, call [`schedule`](Self::schedule) instead. The new
+    /// executor does not keep this pool running. After the end of this pool the new executor refuses all
+    /// tasks.
     ///
     /// ```
     /// use std::time::Duration;

@@ -76,10 +76,10 @@ pub enum AfterPanic {
     Stop,
     /// The series goes on as if the run had returned.
     Continue,
-    /// The series goes on after a rest. The rest doubles with each further panic until a run has returned. A
-    /// series at a fixed rate goes on at its first tick after the rest.
+    /// The series goes on after a waiting time. The waiting time doubles with each further panic until a run
+    /// has returned. A series at a fixed rate goes on at its first tick after the waiting time.
     BackOff {
-        /// The rest after the first panic.
+        /// The waiting time after the first panic.
         first: Duration,
         /// The longest rest.
         most: Duration,

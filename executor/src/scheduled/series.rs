@@ -236,8 +236,8 @@ impl Series {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn runs(&self) -> u64 {
-        // Acquire: pairs with the Release in `run_body`. So a caller that sees a run counted also sees what
-        // the run did.
+        // Acquire: pairs with the Release in `run_body`. So a caller that sees the new count also sees what
+        // the counted run did.
         self.inner.runs.load(Ordering::Acquire)
     }
 
@@ -261,7 +261,7 @@ impl Series {
         self.inner.planner.upgrade()?.next_run(self.inner.id)
     }
 
-    /// Changes the period of the series, or its delay if it has a fixed delay.
+    /// Changes the period of a series at a fixed rate, or the delay of a series with a fixed delay.
     ///
     /// At a fixed rate, the new period begins at the planned time of the last run. With a fixed delay,
     /// the new delay begins at the end of the last run. If the new time of the next run has passed, the next run
@@ -460,8 +460,8 @@ fn joined(end: Result<Arc<SeriesEnd>, SharedJoinError>) -> Result<SeriesEnd, Wai
     }
 }
 
-/// Returns the end of the series to a caller, and marks the panic in it as read. `None` means that the
-/// executor was dropped; in that case the series ended by a shutdown.
+/// Returns the reason why the series has ended to a caller, and marks the panic in this reason as read.
+/// `None` means that the executor was dropped; in that case the series ended by a shutdown.
 fn told(end: Option<&SeriesEnd>) -> SeriesEnd {
     if let Some(SeriesEnd::Panicked(panic)) = end {
         panic.mark_read();

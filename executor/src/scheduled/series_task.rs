@@ -56,8 +56,8 @@ struct SeriesRun {
 
 impl SeriesRun {
     fn tell(&self, panic: Option<&Panic>) {
-        // Relaxed: only one thread at a time has the task. The thread that gets the task sees all writes
-        // of the thread that had it before.
+        // Relaxed: only one thread at a time has the task. The thread that gets the task sees all writes of
+        // the previous thread that had the task.
         if !self.is_told.swap(true, Ordering::Relaxed) {
             self.planner.ended(&self.series, self.number, panic);
         }

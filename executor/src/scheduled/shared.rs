@@ -1,9 +1,9 @@
 //! The state that the executor, its sleeper and its series share: the schedule with its lock, and the pool
 //! for tasks that are due.
 //!
-//! The [schedule](super::schedule) decides, under the lock of this file, and returns tasks and series. This
-//! file first releases the lock and then drops the returned tasks and series, because such a drop runs user
-//! code.
+//! The [schedule](super::schedule) makes the decisions, under the lock of this file, and returns tasks and
+//! series. This file first releases the lock and then drops the returned tasks and series, because such a
+//! drop runs user code.
 //!
 //! # The sleeper
 //!
@@ -16,8 +16,8 @@
 //! ```
 //!
 //! The sleeper is woken only if a new entry is before all others, or if the schedule is over. When an entry
-//! is removed, the sleeper still wakes up at the time of that entry. If it finds no entry that is due, it
-//! sleeps again. So the removal of an entry needs no system call.
+//! is removed, the sleeper still wakes up at the time of that entry. If the sleeper then finds no entry that
+//! is due, it sleeps again. So the removal of an entry needs no system call.
 //!
 //! # Why the sleeper has its own thread and does not use the timer's thread
 //!
@@ -28,9 +28,9 @@
 //!
 //! # Invariants
 //!
-//! 1. If there is an entry, the sleeper is awake, or it sleeps until the entry's time or an earlier time.
-//!    There is one exception: the system may refuse to start the sleeper's thread. Then the
-//!    submission is refused, and the next submission tries again to start the sleeper.
+//! 1. While the schedule has an entry, the sleeper is awake, or sleeps at most until the time of that entry.
+//!    There is one exception: the system may refuse to start the sleeper's thread. Then the submission is
+//!    refused, and the next submission tries again to start the sleeper.
 //! 2. A task is in the schedule, in the pool, or with the sleeper, which then hands it over to the pool. While
 //!    the sleeper has tasks, `handing` is set. `shutdown_now` waits until `handing` is `None`, so it finds
 //!    every task.
@@ -85,7 +85,7 @@ pub(super) struct ScheduledShared {
 struct ScheduledData {
     plan: Schedule<Task, Arc<SeriesShared>>,
     sleeper: Sleeper,
-    /// The sleeper's thread, while the sleeper has entries that are not in the schedule or the pool.
+    /// The sleeper's thread, while the sleeper has entries that are neither in the schedule nor in the pool.
     handing: Option<ThreadKey>,
 }
 
@@ -335,7 +335,7 @@ impl ScheduledShared {
 
     // ----- tasks that leave -----
 
-    /// Returns the slots of the tasks that belong to a lane.
+    /// Returns the slots of the tasks in the lane of this queue.
     fn in_lane(state: &ScheduledData, queue: QueueId) -> impl Iterator<Item = usize> + use<> {
         let lane = usize::try_from(queue.lane()).unwrap_or(usize::MAX);
         state.plan.slots_like(lane, QueueId::LANES)
@@ -447,7 +447,7 @@ impl QueueOwner for ScheduledShared {
         self.name.clone()
     }
 
-    /// Returns `Elsewhere`: the time decides when a task can run, not a thread.
+    /// Returns `Elsewhere`: a task in the schedule waits for its time, and not for a thread.
     fn served_by(self: Arc<Self>, _queue: QueueId) -> ServedBy {
         ServedBy::DrainTask(Location::Elsewhere)
     }

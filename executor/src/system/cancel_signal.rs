@@ -19,8 +19,8 @@ pub(super) struct CancelSignal {
 }
 
 impl CancelSignal {
-    /// Makes a signal for `token`. The signal uses two file descriptors until the cancel, and then one file
-    /// descriptor.
+    /// Makes a signal for `token`. The signal uses two file descriptors before the cancel, and one file
+    /// descriptor after it.
     pub(super) fn new(token: &CancelToken) -> io::Result<Self> {
         let (own_end, other_end) = UnixStream::pair()?;
         let closes = token.on_cancel(move || drop(other_end));

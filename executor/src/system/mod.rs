@@ -56,6 +56,7 @@ mod sigquit;
 #[cfg(all(unix, feature = "signals"))]
 pub use sigquit::dump_at_sigquit;
 
-// The models leave this module out, because its hooks and signals belong to the real process.
+// The builds for the model checkers leave this module out, because its hooks and signals belong to the real
+// process.
 #[cfg(all(feature = "signals", not(any(feature = "loom", feature = "shuttle"))))]
 pub mod shutdown_hooks;

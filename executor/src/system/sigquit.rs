@@ -5,8 +5,8 @@
 //! A signal can interrupt a thread anywhere, even while it holds a lock of a pool. So the handler of the
 //! signal only writes a byte to a socket. A thread that sleeps in a read of that socket makes the dump.
 //!
-//! The thread does not use [`std::io::stderr`], because it has a lock: perhaps a task is stuck while it holds
-//! that lock. The thread writes to a copy of the file descriptor.
+//! The thread does not use [`std::io::stderr`], because standard error has a lock: perhaps a task is stuck
+//! while it holds that lock. The thread writes to a copy of the file descriptor.
 //!
 //! # Invariants
 //!
@@ -45,8 +45,8 @@ static IS_SET_UP: RwLock<bool> = RwLock::new(false);
 /// ```
 ///
 /// # Errors
-/// An error of the system: it has no thread or no socket left, or it does not let the signal be caught. After
-/// an error the signal keeps its old effect, and the program may call the function again.
+/// An error of the system: no thread or no socket is left, or the signal cannot be caught. After an error the
+/// signal keeps its old effect, and the program may call the function again.
 pub fn dump_at_sigquit() -> io::Result<()> {
     let mut is_set_up = IS_SET_UP.write().unwrap_or_else(PoisonError::into_inner);
     if !*is_set_up {

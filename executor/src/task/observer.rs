@@ -1,11 +1,11 @@
 //! Observers of a task: they stay with the task, through all executors and queues.
 //!
-//! An executor that is built on another executor must act when its task has ended. For example, it gives a
-//! permit back, or begins the next task. If the first executor wrapped the task in a task of its own, the
-//! other executor would get a task with another id and without a name. The other executor could not cancel
-//! the task in its queue, and would hand out the wrapper when it is shut down. So the task stays as it is and
-//! gets an observer, which is told where the task is. The observer is dropped when the task has been run or
-//! dropped.
+//! An executor that is built on another executor must act when one of its tasks has ended. For example, it
+//! gives a permit back, or begins the next task. If the first executor wrapped the task in a task of its own,
+//! the other executor would get a task with another id and without a name. The other executor could not
+//! cancel the task in its queue, and would hand out the wrapper when it is shut down. So the task stays as it
+//! is and gets an observer, which is told where the task is. The observer is dropped when the task has been
+//! run or dropped.
 //!
 //! Executors can be stacked, so a task can have several observers, each around the previous observer. The
 //! executor that runs the task adds its observer last. That observer is the outermost, and is told first.
@@ -20,7 +20,7 @@
 //!                                        └──▶ handed_out ───────────────────────────────────────┘
 //! ```
 //!
-//! A task that is dropped unrun, at any point of this picture, is dropped before its observer.
+//! A task that is dropped before it ran, at any point of this picture, is dropped before its observer.
 
 use super::outcome::Outcome;
 use crate::cancel::{CancelToken, outside_any_task};

@@ -17,7 +17,7 @@ pub(crate) struct Tombstones {
     limit: AtomicIsize,
 }
 
-/// The smallest number of tombstones that are worth the work of clearing them out.
+/// The smallest number of tombstones for which clearing them out is worth the work.
 const FEW: isize = 32;
 
 // All accesses are Relaxed: a thread that must know of a cancellation learns of it under a lock.
@@ -51,9 +51,9 @@ impl Tombstones {
         was_cancelled
     }
 
-    /// Counts a cancelled task, in a queue that does not know its length at once. Returns true if half of
-    /// the tasks in the queue may be tombstones; the caller then calls [`are_many`](Self::are_many). So, on
-    /// average, the checks and the clearing cost a constant time for each tombstone.
+    /// Counts a cancelled task, in a queue that cannot find out its length without a lock. Returns true if
+    /// half of the tasks in the queue may be tombstones; the caller then calls [`are_many`](Self::are_many).
+    /// So, on average, the checks and the clearing cost a constant time for each tombstone.
     pub(crate) fn has_come(&self) -> bool {
         self.made() >= self.limit.load(Ordering::Relaxed)
     }

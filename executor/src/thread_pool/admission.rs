@@ -1,7 +1,8 @@
-//! The admission of a task to the pool: it gets a thread or a place in the queue, or is refused.
+//! The admission of a task to the pool: the task gets a thread or a place in the queue, or is refused.
 //!
-//! Most tasks come the short way: [`admit`](PoolShared::admit) leaves the task in the inbox. If the inbox is
-//! closed, [`decide`](PoolShared::decide) takes the first rule that applies, under the lock of the state:
+//! Most tasks are admitted the short way: [`admit`](PoolShared::admit) leaves the task in the inbox. If the
+//! inbox is closed, [`decide`](PoolShared::decide) takes the first rule that applies, under the lock of the
+//! state:
 //!
 //! 1. The pool is shut down: the task is refused.
 //! 2. There are fewer threads than the core size: a thread is started for the task.
@@ -13,8 +14,8 @@
 //!
 //! # Invariants
 //!
-//! 1. A submitter decides to accept a task, and puts it in, under one lock: the lock of the state or, on
-//!    the short way, the lock of the inbox. The inbox is open only while no decision is needed.
+//! 1. A submitter decides to accept a task, and puts the task in, under one lock: the lock of the state or,
+//!    on the short way, the lock of the inbox. The inbox is open only while no decision is needed.
 //! 2. While a task waits, there is a live worker. So no task is queued before the first worker has begun or
 //!    after the last worker has left.
 //! 3. A refused task goes back to its submitter unchanged. Only a user's queue that panics can lose a task.
@@ -72,7 +73,8 @@ impl PoolShared {
         Ok(())
     }
 
-    /// Notes this pool in a task that is about to wait, so that a canceller can tell the pool.
+    /// Notes this pool in a task that is about to wait, so that a thread that cancels the task can notify the
+    /// pool.
     #[inline]
     fn enter(&self, task: &Task) {
         if !task.enter_queue(self.registration.id()) {
@@ -85,7 +87,7 @@ impl PoolShared {
     /// Decides about a task under the lock of the state: the long way into the pool.
     ///
     /// The task gets, if possible: a thread below core size, a place in the queue, or a thread below maximum
-    /// size. With `threads_first`, the queue comes last.
+    /// size. With `threads_first`, the queue is the last choice.
     fn decide(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
         let mut cancelled = CancelledTasks::of(self); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();

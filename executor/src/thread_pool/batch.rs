@@ -36,9 +36,9 @@
 //! # Without a lock
 //!
 //! A place is an `UnsafeCell`. A lock for each place would cost a tiny task 15 % more processor time, even if
-//! no thread ever waited for it. The models of `executor/model/tests/cores/batch` check that no place is
-//! accessed twice. In these models two threads claim, one thread freezes, one thread reclaims, and a batch is
-//! filled again.
+//! no thread ever waited for the lock. The models of `executor/model/tests/cores/batch` check that no place
+//! is accessed twice. In these models two threads claim, one thread freezes, one thread reclaims, and a batch
+//! is filled again.
 //!
 //! # Invariants
 //!

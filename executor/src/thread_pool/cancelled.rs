@@ -88,8 +88,8 @@ impl ThreadPoolExecutor {
     }
 }
 
-/// Cancelled tasks that were taken out of the queue. When this value is dropped, it tells the hooks of each
-/// task, and drops the task. The thread that drops this value must not hold a lock.
+/// Cancelled tasks that were taken out of the queue. When this value is dropped, it reports each task to the
+/// hooks, and drops the task. The thread that drops this value must not hold a lock.
 pub(super) struct CancelledTasks<'a> {
     pool: &'a PoolShared,
     pub(super) tasks: Vec<Task>,
@@ -100,7 +100,7 @@ impl<'a> CancelledTasks<'a> {
         Self { pool, tasks: Vec::new() }
     }
 
-    /// Tells the hooks of the tasks, and drops the tasks.
+    /// Reports the tasks to the hooks, and drops the tasks.
     pub(super) fn clear(&mut self) {
         self.pool.drop_cancelled(self.tasks.drain(..));
     }
@@ -113,8 +113,8 @@ impl Drop for CancelledTasks<'_> {
 }
 
 impl PoolShared {
-    /// Tells the hooks of tasks that were cancelled in the queue, and drops the tasks. The caller must not hold
-    /// a lock.
+    /// Reports tasks that were cancelled in the queue to the hooks, and drops the tasks. The caller must not
+    /// hold a lock.
     pub(super) fn drop_cancelled(&self, tasks: impl IntoIterator<Item = Task>) {
         for task in tasks {
             self.tell_hooks(|hooks| {
@@ -123,8 +123,8 @@ impl PoolShared {
         }
     }
 
-    /// Takes the next task out of the queue. Cancelled tasks that stand before this task go into `cancelled`,
-    /// which the caller drops outside the lock.
+    /// Takes the next task out of the queue. Cancelled tasks that are in the queue before this task go into
+    /// `cancelled`, which the caller drops outside the lock.
     #[inline]
     pub(super) fn take_queued(
         &self,

@@ -21,8 +21,8 @@
 //! # Invariants
 //!
 //! 1. A pool ends once: the thread that ends it moves the phase to `Tidying` before it releases the lock.
-//! 2. When a pool ends, it has no worker, no first task, and no task that a thread is dropping. No task comes
-//!    later, since the shutdown has closed the inbox and changed the phase under one lock.
+//! 2. When a pool ends, it has no worker, no first task, and no task that a thread is dropping. No task
+//!    arrives later, because the shutdown has closed the inbox and changed the phase under one lock.
 
 use super::ThreadPoolExecutor;
 use super::cancelled::CancelledTasks;
@@ -149,7 +149,7 @@ impl PoolShared {
         }
         self.inbox.reclaim(&mut state);
         let mut never_begun: Vec<Task> = state.first_tasks.drain(..).collect();
-        // If the queue panics, the loop goes on. It gives up after as many panics as there were tasks.
+        // If the queue panics, the loop goes on. The loop gives up after as many panics as there were tasks.
         let mut panics_left = state.unclaimed();
         loop {
             match ask(|| state.queue.pop()) {

@@ -7,9 +7,10 @@ use crate::task::TaskLabel;
 use crate::task::outcome::Outcome;
 use crate::waiting::error::RejectReason;
 
-/// The description of a task that a hook gets. The tasks of a [`SerialExecutor`](crate::SerialExecutor) or a
-/// stripe have no hooks of their own: one *drain task* runs these tasks one after the other, and a hook gets
-/// the description of the drain task. The drain task has an id of its own and no name, and always completes.
+/// The description of a task, as a hook gets it. The tasks of a [`SerialExecutor`](crate::SerialExecutor) or
+/// a stripe have no hooks of their own: one *drain task* runs these tasks one after the other, and a hook
+/// gets the description of the drain task. The drain task has an id of its own and no name, and always
+/// completes.
 ///
 /// ```
 /// use executor::{Hooks, Task, TaskInfo, ThreadPoolExecutor, prelude::*};
@@ -44,7 +45,8 @@ impl<'a> TaskInfo<'a> {
     }
 
     /// Returns for how long the task has waited: from the moment when its submitter gave it to the pool until
-    /// a thread was about to run it. The time for which a submitter waits for room is not part of it.
+    /// a thread was about to run it. This time does not include the time for which the submitter waits for
+    /// room.
     ///
     /// Returns `None` in hooks that do not [want times](Hooks::wants_times), and in hooks that are not called
     /// around a run.
@@ -224,10 +226,10 @@ pub trait Hooks: Send + Sync {
     }
 
     /// Called for a task that was cancelled while it waited in the queue. The call comes when the pool takes
-    /// the rest of the task out of the queue, which can be long after the cancel. The calling thread is a
-    /// worker that reaches the task, a submitter that needs the room, a canceller that clears out many tasks,
-    /// or a caller of [`purge`](crate::ThreadPoolExecutor::purge). [`PoolStats`](crate::PoolStats) counts the
-    /// task at once.
+    /// the empty task out of the queue, which can be long after the cancel. The calling thread is a worker
+    /// that reaches the task, a submitter that needs the room, a canceller that clears out many tasks, or a
+    /// caller of [`purge`](crate::ThreadPoolExecutor::purge). [`PoolStats`](crate::PoolStats) counts the task
+    /// at once.
     ///
     /// If a user's own [`WorkQueue`](crate::WorkQueue) drops a cancelled task itself, the pool does not make
     /// this call.

@@ -1,7 +1,8 @@
 //! A pool of worker threads that take tasks from a queue.
 //!
 //! A new thread for each task takes time and memory, and with too many threads the process fails. A pool
-//! starts a chosen number of threads once. The tasks of a pool wait until a thread is free.
+//! starts a chosen number of threads, and each of these threads runs many tasks. The tasks of a pool wait
+//! until a thread is free.
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, prelude::*};
@@ -17,9 +18,9 @@
 //! # In this folder
 //!
 //! The list of modules below gives the subject of each file. Each file imports only from the files above it,
-//! and has the methods of [`ThreadPoolExecutor`] for its subject. Three files call methods of files further
-//! down: `settings` and `worker` make `growth` start workers, and `worker` and `growth` tell `starving` that
-//! a worker has left or does not start.
+//! and contains the methods of [`ThreadPoolExecutor`] that concern its subject. Three files call methods of
+//! files further down: `settings` and `worker` make `growth` start workers, and `worker` and `growth` tell
+//! `starving` that a worker has left or does not start.
 //!
 //! # The life of a pool
 //!
@@ -145,9 +146,9 @@ use shared::PoolShared;
 /// Every submission takes the lock of the inbox, and every claim adds to the counter of the batch. An access
 /// to the lock or the counter is short. But only one thread at a time can use the lock or the counter, so
 /// more threads do not make the pool faster. On a machine with two cores, one thread alone submitted a task
-/// in 23 ns, and a worker alone took and ended an empty task in 31 ns. Two submitters at once took 74 ns for
+/// in 23 ns, and a worker alone took and ran an empty task in 31 ns. Two submitters at once took 74 ns for
 /// each task, and two workers took 47 ns. With two threads, most of the time was spent on the cache line that
-/// both threads write. So, by Amdahl's law, one pool can take in at most some 14 million tasks a second and
+/// both threads write. So, by Amdahl's law, one pool can accept at most some 14 million tasks a second and
 /// run at most some 21 million, with any number of processors. `cargo run --release --bin pools -- gate` in
 /// `bench/` measures these limits on your machine.
 ///

@@ -8,7 +8,7 @@
 //! urgent task in the strand. The priority of a drain task can rise while the drain task waits. When its
 //! priority rises, the drain task must move to another level. A search for the drain task would take time in
 //! proportion to the length of the queue, under the lock of the pool. So a task whose priority can rise is
-//! kept *apart*, in a map by its id. In the level of its priority, a *mark* stands for the task. When the task
+//! kept *apart*, in a map by its id. A *mark* in the level of its priority represents the task. When the task
 //! rises, it gets a new mark in its new level. The old mark stays where it is. It is *outdated*, and `pop`
 //! skips it.
 //!
@@ -35,7 +35,7 @@ use crate::task::Task;
 ///
 /// The tasks of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe wait here as one task, with the
 /// priority of the most urgent task among them. When a more urgent task joins the strand, the task that
-/// stands for the strand is placed behind the other tasks of the new priority.
+/// represents the strand is placed behind the other tasks of the new priority.
 ///
 /// ```
 /// use executor::{PriorityQueue, Task, WorkQueue};
@@ -56,7 +56,7 @@ type Compare = dyn FnMut(&Task, &Task) -> Ordering + Send;
 
 enum Order {
     Natural(Levels),
-    /// Sorted by the comparator, with the most important task at the front.
+    /// The tasks are sorted by the comparator, with the most important task at the front.
     By(VecDeque<Task>, Box<Compare>),
 }
 
@@ -194,9 +194,10 @@ impl PriorityQueue {
     /// Makes a queue that orders tasks by a comparator: the *greatest* task runs first. The queue refuses a
     /// task only if the comparator panics.
     ///
-    /// Each insertion moves all tasks behind the new task. So for many thousands of tasks, a queue without a
-    /// comparator is faster. The comparator sees the tasks of a [`SerialExecutor`](crate::SerialExecutor) or of
-    /// a stripe as one task, with a priority, an id of its own and no name.
+    /// Each insertion moves all tasks that come after the new task. So for many thousands of tasks, a queue
+    /// without a comparator is faster. The comparator sees the tasks of a
+    /// [`SerialExecutor`](crate::SerialExecutor) or of a stripe as one task, with a priority, an id of its
+    /// own and no name.
     ///
     /// ```
     /// use executor::{PriorityQueue, Task, WorkQueue};

@@ -241,7 +241,7 @@ impl LifoQueue {
 #[doc(alias = "SynchronousQueue")]
 #[derive(Default)]
 pub struct HandOffQueue {
-    /// Tasks on their way to a waiting worker, at most one for each such worker.
+    /// Tasks on their way to a waiting worker, at most one task for each waiting worker.
     tasks: VecDeque<Task>,
 }
 

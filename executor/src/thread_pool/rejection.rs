@@ -278,7 +278,7 @@ impl<H: RejectionHandler + ?Sized> RejectionHandler for Arc<H> {
     }
 }
 
-/// Gives the task back in the error: the default policy.
+/// The default policy: gives the task back in the error.
 ///
 /// ```
 /// use executor::{Abort, RejectReason, ThreadPoolExecutor, prelude::*};

@@ -1,9 +1,9 @@
 //! The submitters that wait for room in a pool, and how the pool tells them that there is room.
 //!
 //! With the policy [`Block`](super::Block), a submitter waits until the pool accepts its task. Waiting
-//! submitters stand in a wait list, in the order in which they came, each with a ticket and a waker. Whenever there
-//! may be room, the pool tells the first waiting submitter. The first submitter tries again, and goes on waiting
-//! if another submitter has taken the room.
+//! submitters are in a wait list, in the order of their arrival, each with a ticket and a waker. Whenever
+//! there may be room, the pool tells the first waiting submitter. The first submitter tries again, and goes
+//! on waiting if another submitter has taken the room.
 //!
 //! # One wake-up, however much room there is
 //!
@@ -68,8 +68,8 @@ impl PoolShared {
                 }
             }
             if ticket.is_none() {
-                // The waker is registered before the look. So the submitter finds room when it looks, or its
-                // waker is called.
+                // The waker is registered before the submitter looks for room. So the submitter finds room
+                // when it looks, or its waker is called.
                 ticket = Some(self.state.lock().submitters.join(waker.clone()));
             }
             self.submitter_waits.store(true, Ordering::SeqCst); // before the look

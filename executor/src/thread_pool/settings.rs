@@ -391,7 +391,8 @@ impl ThreadPoolExecutor {
         change(&mut changed);
         changed.check()?;
         state.settings = changed;
-        // Perhaps workers must leave now, or sleep shorter or longer. Perhaps submitters have room now.
+        // After the change, workers may have to leave, or to sleep for a shorter or longer time. Perhaps
+        // submitters have room now.
         self.shared.work.notify_all();
         state.wake_all_submitters();
         Ok(())

@@ -60,7 +60,8 @@ pub(super) struct PoolShared {
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     /// The action of the pool in response to waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
-    /// Registers the pool as the owner of its queue, so that a canceller can tell the pool.
+    /// Registers the pool as the owner of its queue, so that a thread that cancels a task can notify the
+    /// pool.
     pub(super) registration: QueueRegistration,
     /// Refers to this struct itself, for the threads that the pool starts.
     pub(super) me: Weak<PoolShared>,

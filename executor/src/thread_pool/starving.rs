@@ -14,9 +14,9 @@
 //!
 //! # Invariants
 //!
-//! 1. A waiting thread that asks may be told that all workers wait, and relies on it. Until it looks again,
-//!    the inbox is closed, and each new task makes it look again. Each worker that leaves or does not start
-//!    makes all threads that have asked look again.
+//! 1. If a waiting thread asks, the pool may answer that all workers wait, and the thread relies on this
+//!    answer. Until that thread looks again, the inbox is closed, and each new task makes the thread look
+//!    again. When a worker leaves or does not start, all threads that have asked must look again.
 //! 2. The pool has at most `spares` more workers than the maximum. After the pool has dismissed a spare
 //!    worker, one worker leaves, because there are too many.
 
@@ -34,7 +34,7 @@ use crate::waiting::queue_owner::PoolOwner;
 use crate::waiting::starvation::OnStarvation;
 
 /// The greatest number of tasks that calls of `help` may start on top of the first task. A stack of 2 MiB has
-/// room for a few hundred.
+/// room for a few hundred tasks.
 const MOST_ON_TOP: usize = 100;
 
 impl ThreadPoolExecutor {
@@ -86,7 +86,7 @@ impl ThreadPoolExecutor {
     ///
     /// # Elsewhere
     /// On any other thread `help` does nothing and returns false. The end of the pool does not wait for a
-    /// thread that is no worker.
+    /// thread that is not a worker.
     ///
     /// # Blocking
     /// The call returns when the task has ended. The task is counted as `helped` in

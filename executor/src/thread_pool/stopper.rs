@@ -135,7 +135,7 @@ impl Stopper {
 
     /// Waits until the pool is terminated, for `timeout` at most, and returns whether it is: see
     /// [`ExecutorService::await_termination`](crate::ExecutorService::await_termination). The wait does not
-    /// keep the pool from ending.
+    /// prevent the end of the pool.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -173,7 +173,8 @@ impl PoolShared {
         let registration = token.on_cancel(move || {
             let Some(pool) = pool.upgrade() else { return };
             for task in pool.shutdown_now() {
-                // Waiting tasks get the token's reason, not `Shutdown`: the running tasks see the token's reason, too.
+                // Waiting tasks get the token's reason, and not `Shutdown`, because the running tasks see the
+                // token's reason, too.
                 let reason = pool.root.reason().unwrap_or(CancelReason::of(CancelKind::Shutdown));
                 discard(contain(|| task.drop_because(reason)));
             }

@@ -34,9 +34,9 @@
 //! # Invariants
 //!
 //! 1. A worker holds only the task that it runs.
-//! 2. An idle or new worker looks for a task before it leaves. A submitter may count on that worker: it may
-//!    have requested the worker for a task, or have put a task into the inbox or a hand-off queue because the
-//!    worker sleeps or searches.
+//! 2. An idle or new worker looks for a task before it leaves. A submitter may count on that worker: the
+//!    submitter may have requested the worker for a task, or have put a task into the inbox or a hand-off
+//!    queue because the worker sleeps or searches.
 //! 3. A worker decides to leave and stops counting as live in one step, under the lock of the state.
 //! 4. Before a worker sleeps, it closes the inbox and finds no task. The worker holds the lock of the state
 //!    from that look until it sleeps.
@@ -220,7 +220,7 @@ impl<'a> LiveWorker<'a> {
     }
 
     /// Decides the next step. The worker takes its own first task before older first tasks. For each older
-    /// first task, another thread was requested, or its submitter takes it back.
+    /// first task, another thread was requested, or the submitter of that task takes it back.
     fn decide(&self, state: &mut PoolData, search: &mut Search<'_>) -> Next {
         let is_surplus = state.workers() > state.most_workers() && state.live > 1;
         if state.phase == PoolState::Stopping || is_surplus && !search.is_counted_on {
@@ -323,7 +323,8 @@ impl<'a> LiveWorker<'a> {
         };
         state.idle -= 1;
         state.searching = false;
-        // Asked again: during the sleep, the settings or the number of workers may have changed.
+        // The condition is checked again, because the settings or the number of workers may have changed
+        // during the sleep.
         let timed_out = timed_out && state.may_time_out();
         (state, timed_out)
     }
@@ -365,8 +366,8 @@ impl<'a> LiveWorker<'a> {
 }
 
 impl Drop for LiveWorker<'_> {
-    /// Counts the worker out if its thread unwinds, which would be a bug of this crate. If the last worker
-    /// unwinds and tasks wait, another worker is requested.
+    /// Subtracts the worker from the live workers if its thread unwinds, which would be a bug of this crate.
+    /// If the last worker unwinds and tasks wait, another worker is requested.
     fn drop(&mut self) {
         if !self.left {
             let mut state = self.shared.state.lock();
@@ -391,9 +392,9 @@ impl PoolShared {
         }
     }
 
-    /// Returns the number of tasks that a worker can take, including cancelled tasks. A queue other than
-    /// a [`FifoQueue`](crate::FifoQueue) counts as at most one task: it is only asked whether it is
-    /// empty.
+    /// Returns the number of tasks that a worker can take, including cancelled tasks. A queue other than a
+    /// [`FifoQueue`](crate::FifoQueue) counts as at most one task, because the pool only asks this queue
+    /// whether it is empty.
     pub(super) fn to_be_taken(&self, state: &PoolData) -> usize {
         let waiting = if self.inbox.in_use() {
             self.inbox.waiting(state)
@@ -410,7 +411,7 @@ mod tests {
     use crate::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
     use std::time::Duration;
 
-    /// Makes a worker unwind, because no call of the library does so.
+    /// Makes a worker unwind, because no call of the library makes a worker unwind.
     fn unwind(worker: LiveWorker<'_>) {
         let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _worker = worker;

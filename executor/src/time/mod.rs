@@ -4,7 +4,7 @@
 //! [`ScheduledThreadPoolExecutor`](crate::ScheduledThreadPoolExecutor). Each kind has its own heap and thread. A
 //! thread sleeps until the first entry of its heap is due. `scheduled/shared.rs` gives the reason for two threads.
 //!
-//! [`Sightings`] tells the least time for which a task has run. No clock is read when a task begins.
+//! [`Sightings`] computes the minimum time for which a task has run. No clock is read when a task begins.
 
 mod heap;
 mod sightings;

@@ -14,11 +14,11 @@
 //! ```
 //!
 //! The watcher starts with the first deadline, and ends when there has been no deadline for [`LINGER`]. The
-//! watcher sleeps until the deadline that was the first when it fell asleep, even if that deadline is removed
-//! meanwhile. So a removal makes no system call. Most deadlines are removed before their time, so this saves
-//! many system calls. There is one exception: a caller that removes the last deadline wakes the watcher if the
-//! watcher would sleep for longer than [`LINGER`]. Without this wake-up, a removed deadline in the far future
-//! would keep the watcher asleep.
+//! watcher sleeps until the deadline that was the first when the watcher fell asleep, even if this deadline
+//! is removed meanwhile. So a removal makes no system call. Most deadlines are removed before their time, so
+//! this saves many system calls. There is one exception: a caller that removes the last deadline wakes the
+//! watcher if the watcher would sleep for longer than [`LINGER`]. Without this wake-up, a removed deadline in
+//! the far future would keep the watcher asleep.
 //!
 //! # Jobs and user code
 //!
@@ -48,7 +48,8 @@ use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, lazy_stati
 /// A thread without work ends after this time.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// A job of the timer. If it returns user code, a thread runs that code without the watch, as it may block.
+/// A job of the timer. If the job returns user code, a thread runs that code without the watch, because the
+/// code may block.
 type TimerJob = Box<dyn FnOnce() -> Option<UserCode> + Send>;
 
 lazy_static! {
@@ -137,7 +138,7 @@ impl Timer {
 pub(crate) struct TimerEntry {
     timer: Arc<Timer>,
     slot: usize,
-    /// The number of the job, which is needed because the slot may have another job once this job has begun.
+    /// The number of the job: when this job has begun, the slot may already have another job.
     number: u64,
 }
 
@@ -165,9 +166,9 @@ impl Timer {
             self.wanted.notify_one();
             return;
         }
-        // A thread that is starting or coming back takes the watch. If this thread started another one, many
-        // short callbacks would start a thread each. Relaxed is enough: at worst the counter still includes a
-        // thread that has left user code, and then one thread too many is started.
+        // A thread that is starting or coming back takes the watch. If this thread started another thread,
+        // each of many short callbacks would start a thread. Relaxed is enough: at worst the counter still
+        // includes a thread that has left user code, and then one thread too many is started.
         if state.threads > self.in_user_code.load(Ordering::Relaxed) {
             return;
         }
@@ -382,8 +383,8 @@ mod tests {
         assert!((0..5).any(is_soon)); // one quick run of five is enough, even on a busy machine
     }
 
-    /// Checks that one thread that is coming is enough: thousands of deadlines at one time must not start
-    /// hundreds of threads for callbacks that take almost no time.
+    /// Checks that one thread that is starting or coming back is enough: thousands of deadlines at one time
+    /// must not start hundreds of threads for callbacks that take almost no time.
     #[test]
     fn no_thread_is_started_while_another_one_is_on_its_way() {
         let timer = Timer::new();

@@ -123,7 +123,7 @@ impl ShutdownHooks {
     }
 
     /// Registers a hook that runs when the process ends. The hook runs before all hooks that are registered
-    /// already. All hooks run on one thread of their own.
+    /// already. All hooks run on one thread that runs nothing else.
     ///
     /// A panic in the hook goes to the [panic handler](crate::panics) of the process, and the next hook runs.
     /// A hook that blocks delays the other hooks, until the deadline ends the process. A hook may call
@@ -196,7 +196,7 @@ impl ShutdownHooks {
 
     /// Registers a hook that ends the pool of a [`Stopper`], as [`add_pool`](Self::add_pool) does.
     ///
-    /// Use it for a pool that another value owns, such as a variable of `main` or another executor.
+    /// Use this method for a pool that another value owns, such as a variable of `main` or another executor.
     ///
     /// ```no_run
     /// use std::time::Duration;

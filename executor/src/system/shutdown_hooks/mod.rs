@@ -1,4 +1,4 @@
-//! Shutdown hooks: code that runs before the process ends, whatever the cause of the end is.
+//! Shutdown hooks: code that runs before the process ends, for whatever reason it ends.
 //!
 //! A process ends when `main` returns, when it gets a signal (SIGINT by Ctrl-C, SIGTERM from a service
 //! manager), or when a part of the program calls [`std::process::exit`]. A signal and a call of `exit` run no
@@ -56,13 +56,13 @@
 //! # On the signal path
 //!
 //! A signal can interrupt a thread anywhere, even in the middle of an allocation. So the handler of the
-//! signal must do very little. The handler stores the number of the signal, checks a flag (is this the
-//! second signal?), sets the flag, and writes a byte to a socket. Two threads sleep until a shutdown begins:
-//! the *timekeeper* reads from that socket, and the *runner* waits until it must run the hooks.
+//! signal must do very little. The handler stores the number of the signal, checks a flag (is this the second
+//! signal?), sets the flag, and writes a byte to a socket. Two threads sleep until a shutdown begins: the
+//! *timekeeper* reads from that socket, and the *runner* waits until it must run the hooks.
 //! [`install`](ShutdownBuilder::install) starts both threads, because the system may be unable to start a
-//! thread later. When the shutdown has begun, the timekeeper only waits for the deadline or for the end of the
-//! hooks. So the deadline holds even if a hook, the allocator or the output is blocked. This module prints
-//! nothing.
+//! thread later. When the shutdown has begun, the timekeeper only waits for the deadline or for the end of
+//! the hooks. So the process ends at the deadline even if a hook, the allocator or the output is blocked.
+//! This module prints nothing.
 //!
 //! # Which signals
 //!

@@ -17,7 +17,8 @@ use crate::waiting::error::RejectReason;
 /// The hooks count tasks and record times as they happen. Numbers that rise and fall are handed over only in
 /// [`record`](Self::record), which the program calls from time to time.
 ///
-/// Install the recorder before you make the hooks: they register their numbers when they are made.
+/// Install the recorder before you make the hooks, because the hooks register their numbers when the hooks
+/// are made.
 ///
 /// ```
 /// use executor::{MetricsFacade, ThreadPoolExecutor, prelude::*};
