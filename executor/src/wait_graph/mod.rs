@@ -13,12 +13,12 @@
 //!          ──waits for──▶ permits ──held by──▶ thread …
 //! ```
 //!
-//! The wait can end if at least one path leads to something that can go on. Three things can go on. The first
-//! is a thread that does not wait, waits with a deadline, or belongs to no executor. The second is a pool
-//! with an idle thread. The third is a task in no queue, because its owner can run it at any time. If no path
-//! leads to something that can go on, every thread that could help is asleep. If this thread slept, too,
-//! all these threads would sleep until help came from outside: a *starvation deadlock*. Then the wait ends
-//! with a [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can do so.
+//! The wait can end if at least one path leads to something that can go on. Three things can go on. A thread
+//! can go on if it does not wait, waits with a deadline, or belongs to no executor. A pool can go on if it
+//! has an idle thread. A task in no queue can go on, because its owner can run it at any time. If no path
+//! leads to something that can go on, every thread that could help is asleep. If this thread slept, too, all
+//! these threads would sleep until help came from outside: a *starvation deadlock*. Then the wait ends with a
+//! [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can do so.
 //!
 //! # Nothing is reported that was not true
 //!
@@ -213,7 +213,7 @@ pub(crate) fn look_again_at(mut place: Location) {
     }
 }
 
-// The number of threads that sleep or are about to sleep. Threads without the lock read this number.
+// The number of threads that sleep or are about to sleep. Threads that do not hold the lock read this number.
 lazy_static! {
     static ref ASLEEP: AtomicUsize = AtomicUsize::new(0);
 }

@@ -126,7 +126,7 @@ impl WaitingThreads {
     }
 
     /// Tells the pools of a thread how many of their threads wait now. If all threads of a pool wait, the
-    /// pool tells `wait_graph` when the next task comes.
+    /// pool notifies `wait_graph` of the next task.
     pub(super) fn note_full_pools(&self, key: ThreadKey, used: &mut Used) {
         for &id in &self.threads[&key].pools {
             if let Some(pool) = id.pool() {

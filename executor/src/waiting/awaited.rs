@@ -4,8 +4,9 @@
 //! An [`Awaited`] says what a wait is for. The wait itself cannot find out whether the awaited thing will
 //! ever come: the answer depends on all threads that wait, and on the queues of all executors. The
 //! [`DETECTOR`] knows all waiting threads and all queues. This module cannot name the detector, because the
-//! module of the detector uses this one. Instead, the first task with a handle, or the first worker, sets the
-//! detector. A program without workers and without tasks with handles has no detector: its waits are not checked.
+//! module of the detector uses this module. Instead, the first task with a handle, or the first worker, sets
+//! the detector. A program without workers and without tasks with handles has no detector: its waits are not
+//! checked.
 
 use super::parker::Parker;
 use super::queue_owner::PoolOwner;
@@ -64,7 +65,7 @@ pub(crate) enum ComesFrom {
     Elsewhere,
     /// The end of any one of the tasks that report to this collector. `tasks` is the number of these tasks.
     TasksOf { collector: usize, tasks: usize },
-    /// Room in this queue. A thread makes room when it takes a task out.
+    /// Room in this queue. A thread makes room when it takes a task out of the queue.
     Room(QueueId),
     /// An event at one of these places.
     Places(Vec<Location>),

@@ -35,7 +35,7 @@ pub(crate) struct RunDump {
     pub(crate) age: Duration,
 }
 
-/// The first of the waiting tasks, in the order in which they will run, and the number of all waiting tasks.
+/// The first few waiting tasks, in the order in which they will run, and the number of all waiting tasks.
 #[derive(Default)]
 pub(crate) struct QueuedDump {
     pub(crate) first: Vec<TaskRef>,

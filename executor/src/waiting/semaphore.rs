@@ -3,18 +3,17 @@
 //! # Invariants
 //!
 //! 1. Waiters are served in the order in which they came. Only the first waiter in the wait list takes
-//!    permits, and it stays first until it has them or gives up. A newcomer goes to the end of the wait list
-//!    unless the list is empty. At an *unfair* semaphore, a newcomer first tries to take its permits at
-//!    once.
+//!    permits, and this waiter stays first until it has its permits or gives up. A newcomer goes to the end
+//!    of the wait list unless the list is empty. At an *unfair* semaphore, a newcomer first tries to take its
+//!    permits at once.
 //! 2. Each permit is in one of five states: *free*; *held* by a thread of an executor; *outside*, held by
 //!    another thread or by an unknown holder; *with a task*; or *loose*, which means forgotten or drained. If
 //!    a thread of an executor waits for permits that only waiting threads can give back, the wait ends with
 //!    an error: see `wait_graph`.
-//! 3. Three events can make it possible to serve the first waiter: a release of permits, the service of the
-//!    waiter before it, and a waiter that gives up its place. The thread that causes the event wakes the
-//!    first waiter.
+//! 3. Three events can make it possible to serve the first waiter: permits are released, the waiter before it
+//!    is served, or a waiter gives up its place. The thread that causes the event wakes the first waiter.
 //! 4. After a release, or after a waiter has given up its place, there may still be too few permits for the
-//!    first waiter. If the search of `wait_graph` has asked where permits could come from, its answer is then
+//!    first waiter. If the search of `wait_graph` has asked where permits could come from, the answer is then
 //!    out of date, so all waiters are woken and look again. If there are enough permits, the first waiter is
 //!    awake, and the other waiters wait for that waiter.
 

@@ -26,8 +26,8 @@
 //!    is lost.
 //! 2. A wake-up is only a hint: the waiter looks again. A stray wake-up (from a waker that an earlier wait on
 //!    the same thread left behind) costs one more look.
-//! 3. Ready beats cancelled, and cancelled beats timed out. If the awaited thing is ready, the wait succeeds,
-//!    even if the token is cancelled or the deadline has passed.
+//! 3. Ready has priority over cancelled, and cancelled has priority over timed out. If the awaited thing is
+//!    ready, the wait succeeds, even if the token is cancelled or the deadline has passed.
 //! 4. No two waits share a parker at the same time. User code can run inside a wait, for example a deferred
 //!    callback, or the `Drop` of a waker that our waker replaces. If this code waits, too, the inner wait
 //!    uses another parker. So the wake-ups of the outer wait are kept.
@@ -255,7 +255,7 @@ impl CancelToken {
 
 // ----- waiters -----
 
-/// The waiters for one thing, in the order in which they came.
+/// The waiters for one thing, in the order of their arrival.
 pub(crate) struct WaitList<W = Waker> {
     waiting: VecDeque<(Ticket, W)>,
     tickets: u64,
@@ -278,7 +278,7 @@ impl<W> WaitList<W> {
         ticket
     }
 
-    /// Takes a waiter out, if it is still there.
+    /// Takes a waiter out of the wait list, if the waiter is still in the list.
     pub(crate) fn leave(&mut self, ticket: Ticket) {
         self.waiting.retain(|(other, _)| *other != ticket);
     }

@@ -22,7 +22,7 @@ use crate::sync::{Duration, Instant, PATIENCE, thread};
 /// ```
 #[doc(alias = "BlockingQueue")]
 pub trait SenderExt<T> {
-    /// Puts an item, and waits until there is room for it.
+    /// Waits until there is room for an item, and puts the item into the channel.
     ///
     /// Everything that the caller did before `put` is visible to the thread that takes the item.
     ///
@@ -47,7 +47,7 @@ pub trait SenderExt<T> {
     #[doc(alias = "send")]
     fn put(&self, item: T) -> Result<(), PutError<T>>;
 
-    /// Puts an item, and waits at most for `timeout` until there is room for it.
+    /// Waits until there is room for an item, for `timeout` at most, and puts the item into the channel.
     ///
     /// ```
     /// use executor::channel::{PutError, SenderExt, bounded};
@@ -123,7 +123,7 @@ fn put_until<T>(sender: &Sender<T>, timeout: Option<Duration>, mut item: T) -> R
 /// ```
 #[doc(alias = "BlockingQueue")]
 pub trait ReceiverExt<T> {
-    /// Takes the next item, and waits until an item is available.
+    /// Waits until an item is available, and takes the item.
     ///
     /// ```
     /// use executor::{CancelToken, channel::{ReceiverExt, TakeError, bounded}};
@@ -146,7 +146,7 @@ pub trait ReceiverExt<T> {
     #[doc(alias = "recv")]
     fn take(&self) -> Result<T, TakeError>;
 
-    /// Takes the next item, and waits at most for `timeout` until an item is available.
+    /// Waits until an item is available, for `timeout` at most, and takes the item.
     ///
     /// ```
     /// use executor::channel::{ReceiverExt, TakeError, bounded};
