@@ -44,8 +44,8 @@ use crate::waiting::error::RejectReason;
 /// other executor. But a cancelled task keeps its place in the schedule until its time has come.
 ///
 /// # Blocking
-/// A submission does not wait for the other executor. Later a thread of the scheduled pool submits the task to
-/// the other executor. So the other executor may block that thread, or run the task on it.
+/// A submission does not wait for the other executor. Later a thread of the scheduled pool submits the task
+/// to the other executor. So the other executor may block that thread, or run the task on that thread.
 pub struct DelayedExecutor<E> {
     executor: Arc<E>,
     delay: Duration,

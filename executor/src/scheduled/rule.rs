@@ -56,7 +56,7 @@ pub enum MissedTicks {
 ///
 /// The panic is never lost. If the series goes on, the panic goes to the [panic handler](crate::panics) at
 /// once, like the panic of a task without a handle. If the series stops, the panic is part of its
-/// [end](crate::SeriesEnd). If no caller reads the end, the panic goes to the handler.
+/// [end](crate::SeriesEnd). If no caller reads the end, the panic goes to the panic handler.
 ///
 /// ```
 /// use executor::{AfterPanic, ScheduledThreadPoolExecutor, SeriesEnd};
@@ -81,7 +81,7 @@ pub enum AfterPanic {
     BackOff {
         /// The waiting time after the first panic.
         first: Duration,
-        /// The longest rest.
+        /// The longest waiting time.
         most: Duration,
     },
 }

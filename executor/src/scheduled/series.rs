@@ -17,7 +17,7 @@ use crate::waiting::error::{CutShort, WaitError};
 use crate::waiting::wait::cut_short;
 
 /// The closure that a series runs again and again. The argument is the series itself, so the closure can
-/// change or end it.
+/// change or end the series.
 pub(super) type SeriesBody = Box<dyn FnMut(&Series) + Send>;
 
 /// The reason why a series has ended.
@@ -113,7 +113,7 @@ impl SeriesShared {
     }
 
     /// Ends a series that has left the schedule: publishes the reason, and drops the body. If a run is under
-    /// way, that run has the body and drops it itself.
+    /// way, that run owns the body and drops it.
     pub(super) fn finish(&self, end: SeriesEnd) {
         let _ = self.end.complete(end); // refused only if the series has ended before
         self.drop_body();
@@ -170,8 +170,8 @@ impl Drop for SeriesShared {
 ///
 /// # From within
 /// A run may call all methods on its own series except [`join`](Self::join). In a run, that call would wait
-/// for the end of the series, but the series cannot end before the run has returned. A change that a run makes
-/// applies to the runs after it.
+/// for the end of the series, but the series cannot end before the run has returned. A change that a run
+/// makes applies to the later runs.
 #[doc(alias = "TimerTask")]
 #[derive(Clone)]
 #[doc(alias = "ScheduledFuture")]

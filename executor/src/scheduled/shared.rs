@@ -21,7 +21,7 @@
 //!
 //! # Why the sleeper has its own thread and does not use the timer's thread
 //!
-//! The timer of the process runs the library's jobs and must not be held up. But handing many tasks to a pool
+//! The timer of the process runs the library's jobs and must not be delayed. But handing many tasks to a pool
 //! takes time, and may call a user's thread factory. Meanwhile the timer would need another thread to watch
 //! the time. If the system cannot start a thread, the timer keeps the deadline until a thread can be started,
 //! but this executor must refuse the task.
@@ -31,9 +31,9 @@
 //! 1. While the schedule has an entry, the sleeper is awake, or sleeps at most until the time of that entry.
 //!    There is one exception: the system may refuse to start the sleeper's thread. Then the submission is
 //!    refused, and the next submission tries again to start the sleeper.
-//! 2. A task is in the schedule, in the pool, or with the sleeper, which then hands it over to the pool. While
-//!    the sleeper has tasks, `handing` is set. `shutdown_now` waits until `handing` is `None`, so it finds
-//!    every task.
+//! 2. A task is in the schedule, in the pool, or with the sleeper, which then hands the task over to the
+//!    pool. While the sleeper has tasks, `handing` is set. `shutdown_now` waits until `handing` is `None`, so
+//!    it finds every task.
 //! 3. The pool is shut down when three things are true: the executor was shut down, the schedule is over, and
 //!    `handing` is `None`. Any thread that sees these three things shuts the pool down. So a planned task
 //!    finds the pool closed only after `shutdown_now`.

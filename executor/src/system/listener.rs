@@ -17,8 +17,9 @@ use crate::cancel::CancelToken;
 
 /// A [`TcpListener`] whose [`accept`](Self::accept) returns when a token is cancelled.
 ///
-/// Any number of threads may accept. The listener stays open: clients that connect after the cancel wait in
-/// its backlog. A thread can still accept them, through [`into_inner`](Self::into_inner) or another clone.
+/// Any number of threads may accept. The listener stays open: after the cancel, new clients wait in its
+/// backlog. A thread can still accept these clients, through [`into_inner`](Self::into_inner) or another
+/// clone.
 ///
 /// ```
 /// use std::net::TcpListener;

@@ -6,7 +6,7 @@
 //! signal only writes a byte to a socket. A thread that sleeps in a read of that socket makes the dump.
 //!
 //! The thread does not use [`std::io::stderr`], because standard error has a lock: perhaps a task is stuck
-//! while it holds that lock. The thread writes to a copy of the file descriptor.
+//! while it holds that lock. The thread writes to a copy of standard error's file descriptor.
 //!
 //! # Invariants
 //!

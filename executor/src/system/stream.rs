@@ -34,7 +34,7 @@ use crate::sync::Arc;
 ///
 /// # Errors
 ///
-/// Once the token is cancelled, a call that transfers no data fails with an error that has
+/// After the token was cancelled, a call that transfers no data fails with an error that has
 /// [`struct@crate::Cancelled`] in it; see [`from_io`](crate::Cancelled::from_io).
 ///
 /// # Cancellation
@@ -127,9 +127,9 @@ impl CancellableStream {
         &self.stream
     }
 
-    /// Returns the stream. A later cancel does not shut the stream down; an earlier cancel has done so already.
-    /// If another thread is cancelling the token at this moment, this call waits until the stream is shut
-    /// down.
+    /// Returns the stream. A later cancel does not shut the stream down; an earlier cancel has already shut
+    /// it down. If another thread is cancelling the token at this moment, this call waits until the stream is
+    /// shut down.
     ///
     /// ```
     /// use executor::{CancelToken, CancellableStream};

@@ -216,8 +216,8 @@ impl<'scope> ScopedJobs<'scope> {
     pub(crate) fn lend(&self, f: impl FnOnce() + Send + 'scope) -> (ScopedJob, impl FnOnce() -> bool) {
         let f: Box<dyn FnOnce() + Send + 'scope> = Box::new(f);
         // SAFETY: `keep` returns only when the closure was dropped or has run (invariant 1). `'scope` is
-        // alive until then, since a `ScopedJobs<'scope>` is an argument of `keep`. Before another thread can
-        // reach the closure, the assertion below checks that `keep` is running.
+        // alive until then, because a `ScopedJobs<'scope>` is an argument of `keep`. Before another thread
+        // can reach the closure, the assertion below checks that `keep` is running.
         let f: Box<dyn FnOnce() + Send> = unsafe { mem::transmute(f) };
         let slot = Arc::new(ScopedJobSlot { closure: Mutex::new(Some(f)), record: Arc::clone(&self.record) });
         let mut record = self.record.lock();

@@ -331,8 +331,8 @@ impl<F: FnOnce() + Send + 'static> From<F> for Task {
 /// A value that [`execute`](crate::ExecutorExt::execute) and the methods like it take: a closure, or a
 /// [`Task`].
 ///
-/// This trait has no methods. It exists so that a compiler's message says what a task is. Code that is generic
-/// over tasks uses it as a bound:
+/// This trait has no methods. This trait exists so that a compiler's message says what a task is. Code that
+/// is generic over tasks uses it as a bound:
 ///
 /// ```
 /// use executor::{Executor, IntoTask, RejectedExecution, ThreadPoolExecutor, prelude::*};
@@ -698,7 +698,7 @@ impl Drop for Closure {
     fn drop(&mut self) {
         let (end, mut data) = (self.end, self.data);
         // The closure may have captured the last reference to another task. That task may have captured the
-        // last reference to a third task, and so on. So the drop runs as a callback, which bounds the depth,
+        // last reference to a third task, and so on. So the drop runs as a callback: this bounds the depth,
         // and stops a panic in a user's `Drop`. SAFETY: invariant 1; this is the end of the `Closure`, so no
         // other code takes the value out again. The value may be moved, so its words may be moved. Another
         // thread may drop the closure: invariant 3.

@@ -221,7 +221,7 @@ impl Refuser for Arc<PoolShared> {
         self.admit_when_room(task, deadline, |task| self.admit(task))
     }
 
-    /// Runs the task without hooks and counts, since the pool has not accepted it. A panic that no client
+    /// Runs the task without hooks and counts, because the pool has not accepted it. A panic that no client
     /// reads is still reported to the pool's panic handler.
     fn run_here(&self, task: Task) {
         let label = task.label();

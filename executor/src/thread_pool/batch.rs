@@ -137,7 +137,7 @@ impl Batch {
 #[derive(Default)]
 pub(super) struct Batches {
     current: Arc<Batch>,
-    /// Batches that are used up. The pool fills them again, so that a busy pool allocates no memory.
+    /// Batches that are used up. The pool fills these batches again, so that a busy pool allocates no memory.
     spent: Vec<Arc<Batch>>,
     /// The number of tasks that were claimed from earlier batches.
     claimed_before: u64,

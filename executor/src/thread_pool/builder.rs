@@ -91,11 +91,11 @@ impl ThreadPoolBuilder {
         }
     }
 
-    /// Sets the core size: the number of threads that are started as tasks arrive and are then kept.
-    /// Default: 1.
+    /// Sets the core size: as long as the pool has fewer threads, each new task starts a thread, and these
+    /// threads are kept. Default: 1.
     ///
-    /// Zero is allowed. A pool of core size zero has no threads while it is idle. It starts a thread for the
-    /// first task, and further threads only when the queue refuses a task.
+    /// Zero is allowed. A pool of core size zero has no threads while it is idle. Such a pool starts a thread
+    /// for the first task, and further threads only when the queue refuses a task.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;

@@ -23,8 +23,9 @@
 //! # Invariants
 //!
 //! 1. Each tombstone is added to the count once and subtracted once. A canceller first cancels the task and
-//!    then adds one. Between the cancel and the addition, another thread may take the task out and subtract
-//!    one. So the count can be below zero for a moment. The count is exact while no cancel is under way.
+//!    then adds one to the count. Between the cancel and the addition, another thread may take the task out
+//!    and subtract one. So the count can be below zero for a moment. The count is exact while no cancel is
+//!    under way.
 //! 2. Tombstones are dropped after the lock was released.
 
 use super::ThreadPoolExecutor;

@@ -148,8 +148,8 @@ impl<'a> TaskInfo<'a> {
 #[doc(alias = "afterExecute")]
 pub trait Hooks: Send + Sync {
     /// Returns whether the pool measures times for these hooks: [`TaskInfo::waited`] and [`TaskInfo::ran`].
-    /// The pool asks once, when it is built. If the answer is yes, the pool reads the clock three times and
-    /// allocates some memory for each task. Default: no.
+    /// The pool calls this method once, when the pool is built. If the answer is yes, the pool reads the
+    /// clock three times and allocates some memory for each task. Default: no.
     ///
     /// ```
     /// # use executor::{Hooks, Outcome, TaskInfo, ThreadPoolExecutor, prelude::*};
@@ -199,8 +199,8 @@ pub trait Hooks: Send + Sync {
     }
 
     /// Called on the submitter's thread when the pool did not accept the task at once, before the pool calls
-    /// its [rejection handler](crate::RejectionHandler). If the handler makes the pool accept the task after
-    /// all, [`submitted`](Self::submitted) is called, too.
+    /// its [rejection handler](crate::RejectionHandler). If the handler then makes the pool accept the task,
+    /// [`submitted`](Self::submitted) is called, too.
     ///
     /// ```
     /// # use executor::{Hooks, RejectReason, TaskInfo, ThreadPoolExecutor, prelude::*};

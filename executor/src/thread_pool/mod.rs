@@ -128,8 +128,8 @@ use shared::PoolShared;
 /// An executor with threads of its own and a queue.
 ///
 /// [`builder`](Self::builder) has all settings; [`fixed`](Self::fixed), [`cached`](Self::cached) and
-/// [`single`](Self::single) make the usual pools. Threads are started as tasks arrive. A task's panic
-/// ends no thread.
+/// [`single`](Self::single) make the usual pools. The pool starts its threads when tasks arrive. A task's
+/// panic ends no thread.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, prelude::*};

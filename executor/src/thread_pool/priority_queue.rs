@@ -176,7 +176,7 @@ impl Levels {
 }
 
 impl PriorityQueue {
-    /// Makes a queue that orders tasks by [priority](Task::priority), the highest first. The queue never
+    /// Makes a queue that sorts tasks by [priority](Task::priority), the highest first. The queue never
     /// refuses a task.
     ///
     /// ```
@@ -191,7 +191,7 @@ impl PriorityQueue {
         Self { order: Order::Natural(Levels::default()), length: 0, capacity: None }
     }
 
-    /// Makes a queue that orders tasks by a comparator: the *greatest* task runs first. The queue refuses a
+    /// Makes a queue that sorts tasks by a comparator: the *greatest* task runs first. The queue refuses a
     /// task only if the comparator panics.
     ///
     /// Each insertion moves all tasks that come after the new task. So for many thousands of tasks, a queue

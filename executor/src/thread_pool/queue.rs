@@ -81,8 +81,8 @@ pub trait WorkQueue: Send {
 
     /// Gives a waiting task a higher priority, and moves it to its new place. A
     /// [`SerialExecutor`](crate::SerialExecutor) waits in the queue as one *drain task*. The pool calls this
-    /// method when the executor gets a more urgent task. A queue that orders by priority takes the drain task
-    /// out, sets its [priority](Task::prioritized) and puts it in again. The default does nothing.
+    /// method when the executor gets a more urgent task. A queue that sorts tasks by priority takes the drain
+    /// task out, sets its [priority](Task::prioritized) and puts it in again. The default does nothing.
     fn raise(&mut self, id: TaskId, priority: i32) {
         let _ = (id, priority);
     }

@@ -61,8 +61,8 @@ pub trait RejectionHandler: Send + Sync {
 }
 // ANCHOR_END: handler
 
-/// The methods of a pool that a handler can call, by way of [`RefusingPool`]. `Refuser` is a trait because
-/// this module cannot name the pool, which a later module defines.
+/// The methods of a pool that a handler can call, through [`RefusingPool`]. `Refuser` is a trait because this
+/// module cannot name the pool, which a later module defines.
 pub(super) trait Refuser: Send + Sync {
     fn is_shutdown(&self) -> bool;
     fn try_execute(&self, task: Task) -> Result<(), RejectedExecution>;
@@ -409,9 +409,9 @@ impl RejectionHandler for DiscardOldest {
 
 /// Makes the submitter wait until there is room.
 ///
-/// When there is room, the pool tells the waiting submitters one at a time, in the order in which they came. Meanwhile
-/// another thread that submits a task may take the free place first. So a submitter can wait for ever, but
-/// only if new submitters never stop arriving.
+/// When there is room, the pool tells the waiting submitters one at a time, in the order of their arrival.
+/// Meanwhile another thread that submits a task may take the free place first. So a submitter can wait for
+/// ever, but only if new submitters never stop arriving.
 ///
 /// A task that waits for room in its own pool occupies a thread that could make room. If all threads of the
 /// pool wait for room, one of the submitters gets its task back, with [`RejectReason::Starved`].
@@ -452,7 +452,7 @@ impl Block {
         Self { timeout: None }
     }
 
-    /// Makes a policy with a time limit. After `timeout`, the task comes back in the error.
+    /// Makes a policy with a time limit. After `timeout`, the error gives the task back.
     ///
     /// ```
     /// use executor::{Block, HandOffQueue, RejectReason, ThreadPoolExecutor, prelude::*};

@@ -20,7 +20,7 @@
 //! Each side first writes its own variable and then reads the variable of the other side, in sequentially
 //! consistent order. So at least one side sees the write of the other side: the submitter finds the room, or
 //! the worker finds the flag. In a weaker order, the submitter and the worker could miss each other's write,
-//! and the submitter would sleep in spite of room.
+//! and the submitter would sleep although there is room.
 //!
 //! # Invariants
 //!

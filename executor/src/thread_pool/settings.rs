@@ -1,7 +1,8 @@
 //! The settings of a pool, how they are checked against each other, and how they change while the pool runs.
 //!
-//! Some combinations can only be a mistake, such as a maximum that is never reached. So the builder and each
-//! setter check all settings together. If a change fails the check, the setter changes nothing.
+//! Some combinations of settings can only be a mistake, such as a maximum that is never reached. So the
+//! builder and each setter check all settings together. If a change fails the check, the setter changes
+//! nothing.
 //!
 //! # How a change takes effect
 //!
@@ -19,7 +20,7 @@
 //!
 //! # Invariants
 //!
-//! 1. The settings of a pool have passed [`PoolSettings::check`] at every moment.
+//! 1. At every moment, the settings of a pool satisfy [`PoolSettings::check`].
 //! 2. A factory or a handler that was replaced is dropped outside the lock: its `Drop` is user code.
 
 use std::any::Any;

@@ -181,8 +181,7 @@ impl PoolOwner for PoolShared {
 
 impl PoolData {
     /// Returns whether another worker can be started now. Returns false for a while after a failure of the
-    /// factory,
-    /// since otherwise the waiting thread would call the factory again and again.
+    /// factory, because otherwise the waiting thread would call the factory again and again.
     fn may_grow(&self) -> bool {
         let below_maximum = self.phase == PoolState::Running && self.workers() < self.settings.maximum;
         below_maximum && self.backoff.is_over()

@@ -37,7 +37,7 @@
 //! 2. If there is a deadline, the watch is in one of three states: `Awake`; `Asleep`, until that deadline or
 //!    an earlier time; or `Wanted`, while a thread is about to take the watch. There is one exception: if the
 //!    system cannot start a thread, the next call of `at` tries again.
-//! 3. No job is run or dropped, and no thread started, under the lock.
+//! 3. No job is run or dropped under the lock, and no thread is started under the lock.
 //! 4. When the drop of a [`TimerEntry`] has returned, its job has begun or will never begin.
 
 use super::Heap;

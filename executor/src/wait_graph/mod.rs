@@ -18,14 +18,14 @@
 //! has an idle thread. A task in no queue can go on, because its owner can run it at any time. If no path
 //! leads to something that can go on, every thread that could help is asleep. If this thread slept, too, all
 //! these threads would sleep until help came from outside: a *starvation deadlock*. Then the wait ends with a
-//! [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can do so.
+//! [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can help.
 //!
 //! # Nothing is reported that was not true
 //!
-//! A search holds the lock of [`WaitingThreads`]. During a search no waiting thread is entered or taken
-//! out. Other facts can change during the search, but only by an act from outside, and only in one
-//! direction. For example, a task that has not ended now had not ended before, either. So the search checks
-//! each fact twice. Every fact that held both times also held at the moment between the two checks.
+//! A search holds the lock of [`WaitingThreads`]. During a search no waiting thread is added to the graph or
+//! removed from it. Other facts can change during the search, but only by an act from outside, and only in
+//! one direction. For example, a task that has not ended now had not ended before, either. So the search
+//! checks each fact twice. Every fact that held both times also held at the moment between the two checks.
 //!
 //! # Nothing that is true is missed
 //!
@@ -47,8 +47,8 @@
 //!
 //! # Invariants
 //!
-//! 1. A thread is entered before its search, and is taken out after its sleep. An entered thread that was
-//!    woken counts as a thread that can go on, because it looks again before it sleeps.
+//! 1. A thread is added to the graph before its search, and is removed after its sleep. A woken thread in the
+//!    graph counts as a thread that can go on, because it looks again before it sleeps.
 //! 2. The lock of `WaitingThreads` is taken before the locks of pools and tasks. No user code runs under this
 //!    lock, so values are dropped after the lock has been released. (There is one exception: a user's own
 //!    queue may be asked for its length under this lock.)

@@ -2,9 +2,9 @@
 //!
 //! # Invariants
 //!
-//! 1. Waiters are served in the order in which they came. Only the first waiter in the wait list takes
-//!    permits, and this waiter stays first until it has its permits or gives up. A newcomer goes to the end
-//!    of the wait list unless the list is empty. At an *unfair* semaphore, a newcomer first tries to take its
+//! 1. Waiters are served in the order of their arrival. Only the first waiter in the wait list takes permits,
+//!    and this waiter stays first until it has its permits or gives up. A newcomer goes to the end of the
+//!    wait list unless the list is empty. At an *unfair* semaphore, a newcomer first tries to take its
 //!    permits at once.
 //! 2. Each permit is in one of five states: *free*; *held* by a thread of an executor; *outside*, held by
 //!    another thread or by an unknown holder; *with a task*; or *loose*, which means forgotten or drained. If
@@ -36,10 +36,10 @@ use crate::task::outcome::Outcome;
 /// A semaphore, which limits how much of a resource is in use at the same time. A semaphore has a number of
 /// permits, and a thread waits until it gets a permit.
 ///
-/// [`acquire`](Self::acquire) serves waiters in the order in which they came. So a waiter that wants many
+/// [`acquire`](Self::acquire) serves waiters in the order of their arrival. So a waiter that wants many
 /// permits is not overtaken again and again by waiters that want few permits.
-/// [`try_acquire`](Self::try_acquire) does not queue and can overtake waiters. At an
-/// [`unfair`](Self::unfair) semaphore, newcomers can overtake waiters, too.
+/// [`try_acquire`](Self::try_acquire) does not queue and can overtake waiters. At an [`unfair`](Self::unfair)
+/// semaphore, newcomers can overtake waiters, too.
 ///
 /// ```
 /// use executor::Semaphore;

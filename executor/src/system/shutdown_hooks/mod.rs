@@ -48,10 +48,10 @@
 //! # Order
 //!
 //! Hooks run one after the other, the last registered hook first, as destructors do. A part of a program uses
-//! the parts that were set up before it: the pool uses the log. So the pool ends first, and its tasks can log
-//! until their end. (Java runs all hooks at the same time, so hooks that depend on each other must be
-//! combined into one hook.) No hook can be added or removed after the shutdown has begun. If hooks could be
-//! added during the shutdown, it could go on for ever.
+//! the parts that were set up before it: for example, the pool uses the log. So the pool ends first, and its
+//! tasks can log until their end. (Java runs all hooks at the same time, so hooks that depend on each other
+//! must be combined into one hook.) No hook can be added or removed after the shutdown has begun. If hooks
+//! could be added during the shutdown, it could go on for ever.
 //!
 //! # On the signal path
 //!
@@ -81,7 +81,7 @@
 //! 2. The phase changes under the lock, and only forward. The step to `Running` also sets the cause and the
 //!    deadline, and sets the flag by which the handler recognises the second signal.
 //! 3. No hook runs and no hook is dropped under the lock.
-//! 4. Once `ends` is set, the process ends with `status`, and no call that waits for the hooks returns.
+//! 4. As soon as `ends` is set, the process ends with `status`, and no call that waits for the hooks returns.
 
 mod signals;
 

@@ -133,8 +133,8 @@ impl HooksShared {
         if !state.begin(cause, self.limit) {
             return false;
         }
-        // The flag is set under the lock. So once a thread sees that the shutdown has begun, the next signal
-        // counts as the second signal.
+        // The flag is set under the lock. So when a thread sees that the shutdown has begun, the next signal
+        // already counts as the second signal.
         self.signals.begun();
         drop(state);
         self.changed.notify_all();
@@ -323,7 +323,7 @@ impl Shutdown<'_> {
     /// ```
     ///
     /// # Panics
-    /// Never: a hook runs only when the shutdown has begun.
+    /// This method never panics: a hook runs only when the shutdown has begun.
     pub fn cause(&self) -> ShutdownCause {
         self.cause.expect("the shutdown has begun")
     }
