@@ -79,7 +79,8 @@ use shared::ScheduledShared;
 ///
 /// # Cancellation
 /// As with [`submit`](crate::ExecutorExt::submit), the token of a task or of a run is not a child of the
-/// submitter's current token. A handle cancels its task, and a [`Series`] cancels its runs.
+/// submitter's current token. A cancel of a handle cancels the task, and a cancel of a [`Series`] cancels the
+/// runs.
 ///
 /// # Priorities
 /// Tasks run in the order in which they become due. The [priority](Task::priority) of a task has no effect.
@@ -109,7 +110,7 @@ use shared::ScheduledShared;
 ///
 /// [`shutdown_now`](ExecutorService::shutdown_now) first hands out the tasks that were due and have not
 /// begun. Then `shutdown_now` hands out the tasks that were not due yet, in the order of their times. Finally
-/// it ends the series and cancels the running tasks.
+/// `shutdown_now` ends the series and cancels the running tasks.
 ///
 /// # Blocking
 /// A call that waits for the end of the executor blocks until that end. Any other call blocks only while it
@@ -212,8 +213,8 @@ impl ScheduledThreadPoolExecutor {
     }
 
     /// Schedules a closure to run again and again at a fixed rate: first after `initial`, and then once each
-    /// `period`. The runs of the series never overlap. [`series`](Self::series) has more settings: what
-    /// happens to missed ticks, what happens after a panic, and a name.
+    /// `period`. The runs of the series never overlap. [`series`](Self::series) has more settings: the
+    /// reaction to missed ticks, the reaction to a panic, and a name.
     ///
     /// ```
     /// use executor::{Latch, ScheduledThreadPoolExecutor};

@@ -137,9 +137,9 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// Begins the series at a fixed rate: the first tick is the time of the first run, and one tick follows
-    /// each `period`. The runs never overlap. The series does not drift: each tick is a whole number of
-    /// periods after the first tick.
+    /// Begins the series at a fixed rate, with one tick in each `period`: the first tick is the time of the
+    /// first run. The runs never overlap. The series does not drift: each tick is a whole number of periods
+    /// after the first tick.
     ///
     /// ```
     /// use executor::{Latch, ScheduledThreadPoolExecutor};

@@ -1,10 +1,10 @@
 //! The rules that determine the time of the next run of a series. The functions of this file only calculate
 //! with instants.
 //!
-//! A series at a fixed rate has a grid of *ticks*: the time of its first run, and from there one tick each
-//! period. A tick is computed from the tick before it and never from the clock. So the series does not drift:
-//! late runs do not make later runs later. A series with a fixed delay has no grid: it waits from the end of a
-//! run to the next run.
+//! A series at a fixed rate has a grid of *ticks*: the first tick is the time of the first run, and one more
+//! tick follows after each period. A tick is computed from the tick before it and never from the clock. So
+//! the series does not drift: a late run does not delay the runs after it. A series with a fixed delay has no
+//! grid: it waits from the end of a run to the next run.
 //!
 //! ```text
 //!   fixed rate, period 4         fixed rate, one run takes 9 and misses the ticks at 4 and 8
@@ -44,8 +44,8 @@ pub enum MissedTicks {
     /// takes longer than the period, the series runs without a break.
     #[default]
     CatchUp,
-    /// The series leaves the missed ticks out: the next run is at the next tick. Use this rule for work that
-    /// is pointless when it is late, such as a display.
+    /// The series skips the missed ticks: the next run is at the next tick. Use this rule for work that is
+    /// pointless when it is late, such as a display.
     Skip,
     /// The series makes one run at once, and counts the later ticks from that run. Use this rule for work
     /// that needs at least one period *between* two runs.

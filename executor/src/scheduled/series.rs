@@ -460,7 +460,7 @@ fn joined(end: Result<Arc<SeriesEnd>, SharedJoinError>) -> Result<SeriesEnd, Wai
     }
 }
 
-/// Returns the reason why the series has ended to a caller, and marks the panic in this reason as read.
+/// Returns to a caller the reason why the series has ended, and marks the panic in this reason as read.
 /// `None` means that the executor was dropped; in that case the series ended by a shutdown.
 fn told(end: Option<&SeriesEnd>) -> SeriesEnd {
     if let Some(SeriesEnd::Panicked(panic)) = end {

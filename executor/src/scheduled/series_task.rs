@@ -5,7 +5,7 @@
 //! series. The observer reports the end of the task to the series in every case. The observer also makes the
 //! token of the series a parent of the task's token.
 //!
-//! Between two runs, the series holds its body. During a run, the body is on the stack of the run. There is
+//! Between two runs, the body is in the series. During a run, the body is on the stack of the run. There is
 //! never more than one run under way, so a run finds the body in the series.
 
 use super::series::{Planner, Series, SeriesBody, SeriesShared};

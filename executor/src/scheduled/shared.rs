@@ -1,9 +1,9 @@
 //! The state that the executor, its sleeper and its series share: the schedule with its lock, and the pool
 //! for tasks that are due.
 //!
-//! The [schedule](super::schedule) makes the decisions, under the lock of this file, and returns tasks and
-//! series. This file first releases the lock and then drops the returned tasks and series, because such a
-//! drop runs user code.
+//! The [schedule](super::schedule) makes the decisions, under the lock of this file, and returns the tasks
+//! and series that this file must hand over or drop. This file first releases the lock and then drops the
+//! returned tasks and series, because such a drop runs user code.
 //!
 //! # The sleeper
 //!
@@ -15,9 +15,9 @@
 //!                                              plan() with an earlier one
 //! ```
 //!
-//! The sleeper is woken only if a new entry is before all others, or if the schedule is over. When an entry
-//! is removed, the sleeper still wakes up at the time of that entry. If the sleeper then finds no entry that
-//! is due, it sleeps again. So the removal of an entry needs no system call.
+//! The sleeper is woken only if a new entry is due before all others, or if the schedule is over. When an
+//! entry is removed, the sleeper still wakes up at the time of that entry. If the sleeper then finds no entry
+//! that is due, it sleeps again. So the removal of an entry needs no system call.
 //!
 //! # Why the sleeper has its own thread and does not use the timer's thread
 //!
@@ -62,13 +62,13 @@ use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 /// does not wait for long.
 const BATCH: usize = 64;
 
-/// If the pool had no thread for a task, the sleeper hands the task over again after this time.
+/// If the pool had no thread for a task, the sleeper tries again after this time.
 const RETRY: Duration = Duration::from_millis(10);
 
 pub(super) struct ScheduledShared {
     pub(super) pool: ThreadPoolExecutor,
     state: Mutex<ScheduledData>,
-    /// Notified to wake the sleeper: a new entry is before all others, or no entry will come any more.
+    /// Notified to wake the sleeper: a new entry is due before all others, or no entry will come any more.
     changed: Condvar,
     /// Notified when `handing` is `None` again.
     handed: Condvar,
@@ -183,8 +183,8 @@ impl ScheduledShared {
         }
     }
 
-    /// Makes sure that the sleeper is awake at the given time. Fails if no sleeper runs and its thread cannot
-    /// be started. The error contains the guard of the lock.
+    /// Makes sure that the sleeper is awake at the given time. Fails if there is no sleeper and the sleeper's
+    /// thread cannot be started. The error contains the guard of the lock.
     fn wake_for<'a>(
         &'a self,
         mut state: MutexGuard<'a, ScheduledData>,

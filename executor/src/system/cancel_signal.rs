@@ -10,8 +10,8 @@ use rustix::io::Errno;
 
 use crate::cancel::{CancelToken, Registration};
 
-/// One end of a private socket pair. A cancel closes the other end of the pair. This ends every wait that is
-/// under way now or begins later.
+/// One end of a private socket pair. A cancel closes the other end of the pair. The closed end wakes every
+/// thread that waits now or later.
 #[derive(Debug)]
 pub(super) struct CancelSignal {
     own_end: UnixStream,

@@ -85,10 +85,10 @@ impl CancellableChild {
     ///
     /// # Errors
     /// An error that has [`struct@crate::Cancelled`] in it if the child was killed because the token is
-    /// cancelled. In this case the call has also collected the killed child. If the child had ended by itself
-    /// before, the call returns its status, even if the token is cancelled. Any other error comes from the
-    /// system. For example, the system knows no status if this process ignores SIGCHLD, perhaps because its
-    /// parent ignored SIGCHLD.
+    /// cancelled. In this case the call has also collected the killed child. If the child had already ended
+    /// by itself, the call returns the child's status, even if the token is cancelled. Any other error comes
+    /// from the system. For example, the system knows no status if this process ignores SIGCHLD, perhaps
+    /// because its parent ignored SIGCHLD.
     ///
     /// # Blocking
     /// Blocks until the child has ended by itself, or was killed because the token was cancelled.

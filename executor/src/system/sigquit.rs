@@ -10,7 +10,8 @@
 //!
 //! # Invariants
 //!
-//! 1. The process has at most one such thread, even if the program calls [`dump_at_sigquit`] many times.
+//! 1. The process has at most one thread for these dumps, even if the program calls [`dump_at_sigquit`] many
+//!    times.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -28,11 +29,11 @@ use crate::sync::thread;
 static IS_SET_UP: RwLock<bool> = RwLock::new(false);
 
 /// Makes each SIGQUIT write a [dump](crate::dump()) to standard error; the signal no longer ends the process.
-/// `kill -QUIT` sends such a signal, and so does Ctrl-\\ in a terminal.
+/// `kill -QUIT` sends a SIGQUIT, and so does Ctrl-\\ in a terminal.
 ///
-/// Call the function once, early in `main`; further calls have no effect. The call starts a thread that sleeps
-/// until a signal comes. If signals come faster than the thread writes, several signals share a dump. The
-/// thread writes even if another thread holds the lock of [`std::io::stderr`].
+/// Call the function once, early in `main`; further calls have no effect. The call starts a thread that
+/// sleeps until a signal comes. If signals come faster than the thread writes, the thread makes one dump for
+/// several signals. The thread writes even if another thread holds the lock of [`std::io::stderr`].
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, dump_at_sigquit};

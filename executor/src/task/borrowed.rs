@@ -1,8 +1,8 @@
 //! Closures that borrow from the stack of the thread that waits for them.
 //!
-//! An executor can keep a task for any time, so a task must own its data and cannot borrow. But a closure
-//! that sorts half of a slice borrows that half. The borrow is sound if the stack frame with the slice stays
-//! until the closure has run or was dropped. There are two ways to keep the frame for so long:
+//! An executor can keep a task for any length of time, so a task must own its data and cannot borrow. But a
+//! closure that sorts half of a slice borrows that half. The borrow is sound if the stack frame with the
+//! slice stays until the closure has run or was dropped. There are two ways to keep the frame for so long:
 //!
 //! * [`lend`] is for one closure, for which the calling function waits: the second half of a
 //!   [`join`](crate::fork_join::join). Neither the closure nor its result is ever on the heap.

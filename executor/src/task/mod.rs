@@ -5,9 +5,9 @@
 //! thread would free it. So a closure of up to three words is stored inside the task; only a larger closure
 //! is boxed. The parts that few tasks have (a name, a priority, a [`TaskObserver`]) are in one optional box.
 //!
-//! [`Task::run`] takes a task by value, so it runs at most once. A panic in the closure is caught and
-//! becomes the [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the
-//! thread's current token.
+//! [`Task::run`] takes a task by value, so each task runs at most once. A panic in the closure is caught and
+//! becomes the [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the thread's
+//! current token.
 //!
 //! A task made with a handle ([`FutureTask`](crate::FutureTask)) shares its state with the handle. If a task
 //! with a handle is dropped before it ran, its handle is completed as cancelled, so no joiner waits for ever.
@@ -150,7 +150,7 @@ impl Task {
         Self { body: TaskBody::Other(Other::ScopedJob(lent)), rare: None, id: TaskId::next() }
     }
 
-    /// Gives the task a name, which reports and snapshots show.
+    /// Gives the task a name, which appears in reports and snapshots.
     ///
     /// ```
     /// let task = executor::Task::new(|| ()).named("index");
@@ -495,7 +495,7 @@ impl Task {
         self.drain().is_some_and(|drain| drain.is_under(root))
     }
 
-    /// Gives a drain task the present priority of its strand. The owner of a queue calls this after
+    /// Gives a drain task the present priority of its strand. The owner of a queue calls this method after
     /// [`enter_queue`](Self::enter_queue). Then a task that enters the strand later finds the queue, and asks
     /// the queue to [raise](crate::WorkQueue::raise) the drain task.
     pub(crate) fn up_to_date(mut self) -> Self {
@@ -539,9 +539,9 @@ impl Task {
         matches!(self.body, TaskBody::Other(Other::ScopedJob(_)))
     }
 
-    /// Returns the tasks that an executor has not begun when it was shut down. A user may keep the returned
-    /// tasks for any time. Drops the tasks of scopes, because the scopes wait for them. The caller holds no
-    /// lock.
+    /// Returns the tasks that had not begun when their executor was shut down. A user may keep the returned
+    /// tasks for any length of time. Drops the tasks of scopes, because the scopes wait for them. The caller
+    /// holds no lock.
     pub(crate) fn hand_out(tasks: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let tasks = tasks.into_iter().filter(|task| !task.is_of_scope());
         tasks.inspect(Self::left_out).map(Self::handed_out).collect()
@@ -614,7 +614,7 @@ pub(crate) trait StrandDrain {
     fn first(&self) -> Option<TaskLabel>;
 
     /// Takes the tasks of scopes out of the strand, because a user gets this drain task and can keep it for
-    /// any time. The caller drops the returned tasks without a lock.
+    /// any length of time. The caller drops the returned tasks without a lock.
     fn handed_out(&self) -> Vec<Task>;
 }
 

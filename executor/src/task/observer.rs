@@ -37,13 +37,14 @@ pub(crate) trait TaskObserver: Send + Sync {
     /// Called under the lock of the queue's owner, when the task has left its queue to be run or handed out.
     fn dequeued(&self) {}
 
-    /// Called when the task begins, on the thread that runs it.
+    /// Called when the task begins, on the thread that runs the task.
     fn started(&self) {}
 
-    /// Called when the body has ended and no thread can see the outcome yet, on the thread that has run it.
+    /// Called when the body has ended and no thread can see the outcome yet, on the thread that has run the
+    /// body.
     fn finished(&self, _outcome: &Outcome) {}
 
-    /// Called when the task is given to a user, who may run it, drop it, or keep it for any time.
+    /// Called when the task is given to a user, who may run it, drop it, or keep it for any length of time.
     fn handed_out(&self) {}
 
     /// Returns a second token, whose cancellation stops the task. The first token is the token that the

@@ -65,9 +65,9 @@ impl ThreadPoolExecutor {
         self.shared.remove(id).map(Task::handed_out)
     }
 
-    /// Clears out the remains of tasks that were cancelled while they waited. The pool also clears them out
-    /// by itself, sooner or later, and its counts never include these tasks. A call of this method frees the
-    /// memory of these tasks now.
+    /// Clears out the remains of tasks that were cancelled while they waited. The pool also clears out these
+    /// remains by itself, sooner or later, and the pool's counts never include these tasks. A call of this
+    /// method frees the memory of these tasks now.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -144,7 +144,7 @@ impl PoolShared {
     }
 
     /// Takes the cancelled tasks out of the queue. The caller drops the tasks outside the lock. The caller
-    /// has reclaimed the batch before.
+    /// has already reclaimed the batch.
     pub(super) fn clear_out(&self, state: &mut PoolData) -> Vec<Task> {
         let Some(removed) = ask(|| state.queue.remove_if(&mut Task::is_cancelled)) else { return Vec::new() };
         for task in &removed {

@@ -204,10 +204,11 @@ impl Backoff {
 ///
 /// # Diagnostics
 ///
-/// With the crate's feature `tracing`, the factory emits an event when a thread begins, when it ends, and when the
-/// system refuses to start a thread. The events have the level *debug*, the target `executor::threads`, and the
-/// fields `thread` (the name), `alive` (the number of living threads of this factory) and, after a refusal,
-/// `error`. `RUST_LOG=executor=debug` shows these events in a program whose subscriber obeys that variable.
+/// With the crate's feature `tracing`, the factory emits an event when a thread begins, when it ends, and
+/// when the system refuses to start a thread. The events have the level *debug*, the target
+/// `executor::threads`, and the fields `thread` (the name), `alive` (the number of living threads of this
+/// factory) and, after a refusal, `error`. `RUST_LOG=executor=debug` shows these events in a program whose
+/// subscriber reads this variable.
 pub struct NamedThreads {
     name: String,
     stack_size: Option<usize>,

@@ -5,8 +5,8 @@
 //! its canceller: see [`NeverTaken`].
 //!
 //! A task can be cancelled at the moment when the queue refuses it. The canceller then counts the task as
-//! cancelled in the queue, and the submitter subtracts the task from this count again. Either thread may be
-//! the first, so a count can be below zero for a moment.
+//! cancelled in the queue, and the submitter subtracts the task from this count again. Either of the two
+//! threads may act first, so a count can be below zero for a moment.
 
 use crate::cancel::cancelled::Cancelled;
 use crate::cancel::reason::{CancelKind, CancelReason};

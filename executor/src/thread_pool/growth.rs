@@ -131,8 +131,8 @@ impl PoolShared {
     }
 
     /// Drops the first tasks if no thread will take them, and then ends the pool if it was shut down and has
-    /// no worker left. If the factory returns `Ok` and the worker is dropped later, the submitter has gone
-    /// and cannot take its task back. The pool does not end before the tasks are dropped.
+    /// no worker left. If the factory returns `Ok` and the worker is dropped later, the submitter has already
+    /// returned and cannot take its task back. The pool does not end before the tasks are dropped.
     pub(super) fn see_to_stranded<'a>(&'a self, mut state: MutexGuard<'a, PoolData>) {
         let nobody_comes = state.workers() == 0 && state.in_factory == 0;
         if nobody_comes && !state.first_tasks.is_empty() {

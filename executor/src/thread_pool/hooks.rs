@@ -118,8 +118,8 @@ impl<'a> TaskInfo<'a> {
 /// A pool that accepts a task calls [`submitted`](Self::submitted). A pool that does not accept a task calls
 /// [`refused`](Self::refused). For each accepted task that stays with the pool, the pool then calls either
 /// [`before_execute`](Self::before_execute) and [`after_execute`](Self::after_execute), or
-/// [`cancelled_in_queue`](Self::cancelled_in_queue). A task that is taken out of the pool's queue, for
-/// example by [`shutdown_now`](crate::ExecutorService::shutdown_now), has no further hook.
+/// [`cancelled_in_queue`](Self::cancelled_in_queue). The pool calls no further hook for a task that is taken
+/// out of its queue, for example by [`shutdown_now`](crate::ExecutorService::shutdown_now).
 ///
 /// Hooks run outside all locks. The pool catches a panic in a hook, and passes it to the [panic
 /// handler](crate::panics). The task still runs, its outcome stays the same, and no thread is lost.
@@ -228,8 +228,8 @@ pub trait Hooks: Send + Sync {
     /// Called for a task that was cancelled while it waited in the queue. The call comes when the pool takes
     /// the empty task out of the queue, which can be long after the cancel. The calling thread is a worker
     /// that reaches the task, a submitter that needs the room, a canceller that clears out many tasks, or a
-    /// caller of [`purge`](crate::ThreadPoolExecutor::purge). [`PoolStats`](crate::PoolStats) counts the task
-    /// at once.
+    /// caller of [`purge`](crate::ThreadPoolExecutor::purge). [`PoolStats`](crate::PoolStats) counts the
+    /// cancelled task at once.
     ///
     /// If a user's own [`WorkQueue`](crate::WorkQueue) drops a cancelled task itself, the pool does not make
     /// this call.

@@ -37,7 +37,7 @@
 //!    Also, either no worker sleeps, or another worker is searching. Before a worker sleeps, it closes the
 //!    inbox and makes sure that no task is in it.
 //! 3. Tasks in the inbox are younger than tasks in the batch and in the queue.
-//! 4. The inbox never has more room than the queue would have if it held all waiting tasks.
+//! 4. The inbox never has more room than the queue would have if the queue held all waiting tasks.
 
 use std::collections::VecDeque;
 
@@ -133,15 +133,15 @@ impl Inbox {
         state.queue.as_fifo(Ours).map_or(0, |queue| queue.room().saturating_sub(elsewhere))
     }
 
-    /// Returns the number of tasks in the queue, the batch and the inbox. No task comes in during
-    /// the addition, so the sum was right at the moment when the batch was read.
+    /// Returns the number of tasks in the queue, the batch and the inbox. No task enters the inbox during the
+    /// addition, so the sum was right at the moment when the batch was read.
     pub(super) fn waiting(&self, state: &PoolData) -> usize {
         let tasks = self.tasks.lock();
         tasks.len() + state.unclaimed()
     }
 
-    /// Returns a batch to claim from, and makes one if necessary. Returns `None` if no task can be
-    /// claimed.
+    /// Returns a batch from which tasks can be claimed, and makes a batch if necessary. Returns `None` if no
+    /// task can be claimed.
     pub(super) fn refill<'a>(&self, state: &'a mut PoolData) -> Option<&'a Arc<Batch>> {
         if !self.in_use {
             return None;
@@ -166,12 +166,12 @@ impl Inbox {
         self.hold().reclaim(state);
     }
 
-    /// Locks the inbox, so that no task comes in.
+    /// Locks the inbox, so that no task enters it.
     pub(super) fn hold(&self) -> MutexGuard<'_, InboxState> {
         self.tasks.lock()
     }
 
-    /// Frees the memory that a burst needed.
+    /// Frees the memory that was needed for a burst of tasks.
     pub(super) fn shrink(&self, kept: usize) {
         let mut tasks = self.tasks.lock();
         if tasks.slots.is_empty() && tasks.slots.capacity() > kept {

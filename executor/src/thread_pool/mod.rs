@@ -35,13 +35,13 @@
 //!
 //! # The fast path
 //!
-//! The state has one lock. In a busy pool, all threads would contend for this lock. So while no worker must be
-//! woken, submitters only leave their tasks in the `inbox`. While there are tasks in the `batch`, a worker
+//! The state has one lock. In a busy pool, all threads would contend for this lock. So while no worker must
+//! be woken, submitters only leave their tasks in the `inbox`. While there are tasks in the `batch`, a worker
 //! claims a task by an addition to a counter. The worker counts the tasks that it has begun and completed in
 //! its own worker slot. So in a busy pool each submission takes only the lock of the inbox, and the start of
 //! a task takes no lock. Only submitters and the worker that makes the next batch take the lock of the inbox.
 //! Only a pool with a [`FifoQueue`](crate::FifoQueue) has a fast path: any other queue chooses the next task
-//! at the moment when a worker takes one.
+//! at the moment when a worker takes a task.
 //!
 //! ```text
 //!                                      ┌──▶ worker ─┐  claims, begins, counts in its worker slot
@@ -168,10 +168,10 @@ use shared::PoolShared;
 /// # Sharing and dropping
 ///
 /// A pool is not `Clone`; share it in an [`Arc`](std::sync::Arc). The drop of a pool is a
-/// [`close`](crate::ExecutorService::close) that cannot be cancelled, unless its builder was given another
-/// [`DropPolicy`]. The pool accepts no more tasks, and the drop **blocks until every accepted task is done**.
-/// In two cases the pool shuts down and the drop does not wait. If one of the pool's own tasks drops the
-/// pool, the wait would be a deadlock. If an unwinding thread drops the pool, the thread's panic could be
+/// [`close`](crate::ExecutorService::close) that cannot be cancelled, unless the pool's builder was given
+/// another [`DropPolicy`]. The pool accepts no more tasks, and the drop **blocks until every accepted task is
+/// done**. In two cases the pool shuts down and the drop does not wait. If one of the pool's own tasks drops
+/// the pool, the wait would be a deadlock. If an unwinding thread drops the pool, the thread's panic could be
 /// lost during the wait.
 pub struct ThreadPoolExecutor {
     shared: Arc<PoolShared>,
@@ -221,8 +221,8 @@ impl ThreadPoolExecutor {
     /// Makes a pool **without a bound on its threads**: a task gets a new thread if no thread is idle. A
     /// thread that was idle for 60 s ends.
     ///
-    /// Use a cached pool for many short tasks that come in bursts. If tasks arrive faster than they are done,
-    /// a cached pool starts threads until the system refuses.
+    /// Use a cached pool for many short tasks that come in bursts. If tasks arrive faster than the threads
+    /// complete them, a cached pool starts threads until the system refuses.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};

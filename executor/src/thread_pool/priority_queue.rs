@@ -8,9 +8,9 @@
 //! urgent task in the strand. The priority of a drain task can rise while the drain task waits. When its
 //! priority rises, the drain task must move to another level. A search for the drain task would take time in
 //! proportion to the length of the queue, under the lock of the pool. So a task whose priority can rise is
-//! kept *apart*, in a map by its id. A *mark* in the level of its priority represents the task. When the task
-//! rises, it gets a new mark in its new level. The old mark stays where it is. It is *outdated*, and `pop`
-//! skips it.
+//! kept *apart*, in a map by its id. A *mark* in the level of the task's priority represents the task. When
+//! the task rises, it gets a new mark in its new level. The old mark stays where it is. The old mark is
+//! *outdated*, and `pop` skips it.
 //!
 //! # Invariants
 //!
@@ -77,7 +77,7 @@ enum LevelEntry {
     Mark(TaskId, u64),
 }
 
-/// The number of outdated marks that may stay, because clearing out so few is not worth the time.
+/// The number of outdated marks that may stay, because clearing out so few marks is not worth the time.
 const FEW: usize = 32;
 
 impl Levels {

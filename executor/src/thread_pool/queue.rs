@@ -15,7 +15,8 @@
 //!
 //! A pool calls its queue under the pool's lock. So a queue needs no lock of its own. A user's own queue or
 //! comparator must be short and must not call the pool. If a comparator panics, the new task is refused. If a
-//! user's own queue panics, the task may be dropped, which cancels it. Each panic goes to the panic handler.
+//! user's own queue panics, the task may be dropped, and this drop cancels the task. Each panic goes to the
+//! panic handler.
 
 use std::collections::VecDeque;
 
@@ -81,14 +82,15 @@ pub trait WorkQueue: Send {
 
     /// Gives a waiting task a higher priority, and moves it to its new place. A
     /// [`SerialExecutor`](crate::SerialExecutor) waits in the queue as one *drain task*. The pool calls this
-    /// method when the executor gets a more urgent task. A queue that sorts tasks by priority takes the drain
-    /// task out, sets its [priority](Task::prioritized) and puts it in again. The default does nothing.
+    /// method when the serial executor gets a more urgent task. A queue that sorts tasks by priority takes
+    /// the drain task out, sets its [priority](Task::prioritized) and puts it in again. The default does
+    /// nothing.
     fn raise(&mut self, id: TaskId, priority: i32) {
         let _ = (id, priority);
     }
 
-    /// Frees the memory that a burst of tasks needed. The pool calls this when a worker finds no task. The
-    /// default does nothing.
+    /// Frees the memory that a burst of tasks needed. The pool calls this method when a worker finds no task.
+    /// The default does nothing.
     fn shrink(&mut self) {}
 
     /// Returns the queue if it is a [`FifoQueue`], into which the pool can put many tasks at once.

@@ -13,8 +13,8 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Duration, thread};
 use crate::thread_pool::Stopper;
 
-/// The hooks of this process, which run before it ends. The [module's page](super) says when the hooks run,
-/// and in which order.
+/// The hooks of this process: they run before the process ends. The [module's page](super) says when the
+/// hooks run, and in which order.
 ///
 /// All clones share the same hooks. Give a clone to each part of the program that registers hooks.
 ///
@@ -228,9 +228,9 @@ impl ShutdownHooks {
         })
     }
 
-    /// Begins the shutdown as a signal does, but does not end the process. `main` must end it, by returning
-    /// or by [`exit`](Self::exit). The deadline also applies to `main`, until the [guard](ShutdownGuard) is
-    /// dropped. The next signal ends the process at once.
+    /// Begins the shutdown as a signal does, but does not end the process. `main` must end the process, by
+    /// returning or by [`exit`](Self::exit). The deadline also applies to `main`, until the
+    /// [guard](ShutdownGuard) is dropped. The next signal ends the process at once.
     ///
     /// Use this call in a program that clients can stop without a signal. The call returns at once, and
     /// returns false if the shutdown had begun already.

@@ -3,7 +3,8 @@
 //! A process ends when `main` returns, when it gets a signal (SIGINT by Ctrl-C, SIGTERM from a service
 //! manager), or when a part of the program calls [`std::process::exit`]. A signal and a call of `exit` run no
 //! destructors, and a return from `main` waits for no other thread. So a program registers *hooks*: code that
-//! must run before every such end, for instance to end its pools and to close its log.
+//! must run before the process ends in any of these ways, for instance to end the program's pools and to
+//! close its log.
 //!
 //! ```no_run
 //! use executor::ThreadPoolExecutor;
@@ -51,7 +52,7 @@
 //! the parts that were set up before it: for example, the pool uses the log. So the pool ends first, and its
 //! tasks can log until their end. (Java runs all hooks at the same time, so hooks that depend on each other
 //! must be combined into one hook.) No hook can be added or removed after the shutdown has begun. If hooks
-//! could be added during the shutdown, it could go on for ever.
+//! could be added during the shutdown, the shutdown could last for ever.
 //!
 //! # On the signal path
 //!
