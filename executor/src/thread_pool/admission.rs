@@ -233,7 +233,7 @@ impl Refuser for Arc<PoolShared> {
         });
     }
 
-    /// Takes a task out as a worker does, but notes the claim without a worker slot.
+    /// Takes the next task out, as a worker does, but notes the claim without a worker slot.
     fn take_next(&self) -> Option<Task> {
         let mut cancelled = CancelledTasks::of(self); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();

@@ -111,10 +111,10 @@ pub(crate) mod sealed {
 /// A queue that gives out the oldest task first: first in, first out.
 ///
 /// A queue without a bound absorbs any burst, and never lets the pool grow beyond its core size. While tasks
-/// arrive faster than they are done, the queue grows until the memory is used up. A queue with a bound
-/// refuses tasks under overload. Choose the bound according to the time for which a task may wait: the last
-/// of `n` tasks waits for all other tasks. After a burst, the pool frees the memory, but keeps room for some
-/// thousands of tasks.
+/// arrive faster than the threads complete them, the queue grows until the memory is used up. A queue with a
+/// bound refuses tasks under overload. Choose the bound according to the time for which a task may wait: the
+/// last of `n` tasks waits for all other tasks. After a burst, the pool frees the memory, but keeps room for
+/// some thousands of tasks.
 ///
 /// ```
 /// use executor::{FifoQueue, Task, WorkQueue};
@@ -273,8 +273,8 @@ pub(crate) fn has_room(length: usize, capacity: Option<usize>) -> bool {
     capacity.is_none_or(|capacity| length < capacity)
 }
 
-/// Frees memory of a deque that was once large. Room for some tasks stays, so that a pool in its steady state
-/// allocates no memory.
+/// Frees memory of a deque that was once large. The deque keeps room for some tasks, so that a pool in its
+/// steady state allocates no memory.
 pub(crate) fn shrink(tasks: &mut VecDeque<Task>) {
     const KEPT: usize = 4096;
     if tasks.capacity() > 2 * KEPT {

@@ -2,14 +2,14 @@
 //!
 //! With the policy [`Block`](super::Block), a submitter waits until the pool accepts its task. Waiting
 //! submitters are in a wait list, in the order of their arrival, each with a ticket and a waker. Whenever
-//! there may be room, the pool tells the first waiting submitter. The first submitter tries again, and goes
-//! on waiting if another submitter has taken the room.
+//! there may be room, the pool notifies the first waiting submitter. The first submitter tries again, and
+//! goes on waiting if another submitter has taken the room.
 //!
 //! # One wake-up, however much room there is
 //!
-//! Workers make room with every task that they take. To see whether a submitter waits, a worker would have to
-//! lock the state for each task, although it claims the task without that lock. So the pool has a flag,
-//! `submitter_waits`:
+//! A worker makes room whenever it takes a task. To see whether a submitter waits, a worker would have to
+//! lock the state for each task, although the worker claims the task without that lock. So the pool has a
+//! flag, `submitter_waits`:
 //!
 //! | submitter | worker |
 //! |---|---|
@@ -24,9 +24,9 @@
 //!
 //! # Invariants
 //!
-//! 1. While a submitter sleeps in the wait list, the flag is up, or the first submitter in the list was told
+//! 1. While a submitter sleeps in the wait list, the flag is set, or the first submitter in the list was told
 //!    of room and has not looked again yet.
-//! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and tells the next
+//! 2. A submitter that leaves the wait list, for whatever reason, sets the flag and notifies the next
 //!    submitter: perhaps the leaving submitter was told of room that is still there.
 //! 3. No lock is held while a submitter calls `admit` or sleeps.
 //!
@@ -92,7 +92,7 @@ impl PoolShared {
         })
     }
 
-    /// Takes a submitter out of the wait list and tells the next submitter: see the second invariant.
+    /// Takes a submitter out of the wait list and notifies the next submitter: see the second invariant.
     fn leave_wait_list(&self, ticket: Ticket) {
         let mut state = self.state.lock();
         state.submitters.leave(ticket);
@@ -100,7 +100,7 @@ impl PoolShared {
         self.wake_submitter(&state);
     }
 
-    /// Tells the first submitter in the wait list of room, if the flag is up.
+    /// If the flag is set, tells the first submitter in the wait list that there is room.
     pub(super) fn wake_submitter(&self, state: &PoolData) {
         // Calls the waker under the lock. The waker is not user code: only threads wait here, each on its
         // parker.
@@ -120,8 +120,8 @@ impl Source for PoolShared {
 }
 
 impl PoolData {
-    /// Tells all waiting submitters to look again. Must be called after a change that may make room for
-    /// several submitters, or that makes the pool refuse all submitters.
+    /// Tells all waiting submitters to look again. This function must be called after a change that may make
+    /// room for several submitters, or that makes the pool refuse all submitters.
     pub(super) fn wake_all_submitters(&self) {
         self.submitters.iter().for_each(Waker::wake_by_ref);
     }

@@ -85,8 +85,8 @@ impl PoolShared {
         }
     }
 
-    /// Drops a reference to the pool, unless it is the last one. The drop of the last reference also drops
-    /// users' values, so the function returns the last reference as user code.
+    /// Drops a reference to the pool, unless it is the last reference. The drop of the last reference also
+    /// drops users' values, so the function returns the last reference as user code.
     fn let_go(self: Arc<Self>) -> Option<UserCode> {
         Arc::into_inner(self).map(|pool| -> UserCode { Box::new(move || drop(pool)) })
     }

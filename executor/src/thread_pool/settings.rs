@@ -174,7 +174,7 @@ impl ThreadPoolExecutor {
     /// # Errors
     /// [`PoolConfigError`] if the new size contradicts the other settings. After an error, the settings stay
     /// as they are. If the queue has no bound, core and maximum size must be equal;
-    /// [`set_threads`](Self::set_threads) changes them together.
+    /// [`set_threads`](Self::set_threads) changes both sizes together.
     #[doc(alias = "setCorePoolSize")]
     pub fn set_core_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.core = threads)?;

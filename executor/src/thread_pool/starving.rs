@@ -1,4 +1,4 @@
-//! The pool's part in the search for tasks that wait for each other, and in resolving such waits.
+//! The pool's part in the search for tasks that wait for each other, and in the resolution of such waits.
 //!
 //! While the task of a worker waits for another task, the worker runs no other task. If all workers of a pool
 //! wait for tasks in the pool's own queue, no worker can ever go on. The module `wait_graph`, the deadlock
@@ -18,7 +18,7 @@
 //!    answer. Until that thread looks again, the inbox is closed, and each new task makes the thread look
 //!    again. When a worker leaves or does not start, all threads that have asked must look again.
 //! 2. The pool has at most `spares` more workers than the maximum. After the pool has dismissed a spare
-//!    worker, one worker leaves, because there are too many.
+//!    worker, one worker leaves, because there are too many workers.
 
 use super::ThreadPoolExecutor;
 use super::ending::is_worker;
@@ -189,7 +189,8 @@ impl PoolData {
 }
 
 impl PoolShared {
-    /// Releases the lock after a task was accepted. Waiting threads that relied on an empty queue look again.
+    /// Releases the lock after a task was accepted. Waiting threads that relied on an empty queue must look
+    /// again.
     pub(super) fn tell_of_task(&self, mut state: MutexGuard<'_, PoolData>) {
         let relied_on = std::mem::take(&mut state.relied_on);
         drop(state);

@@ -55,7 +55,7 @@ impl<T> Notes<T> {
     }
 }
 
-/// Counts a pool's tasks and adds up the time they take, from the beginning of the body to its end.
+/// Counts a pool's tasks and adds up the time that the tasks take, from the beginning of the body to its end.
 ///
 /// Pass a `Timing` to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc` if you want
 /// to read the numbers while the pool lives.

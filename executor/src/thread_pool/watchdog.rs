@@ -14,8 +14,8 @@
 //! # Invariants
 //!
 //! 1. The handler is told of a task only if the task has run for the whole limit, and only once.
-//! 2. A look waits for no lock: if the lock of the state is busy, the look ends at once. Otherwise a user's queue
-//!    that hangs under that lock would hold up all deadlines of the process.
+//! 2. A look waits for no lock: if the lock of the state is busy, the look ends at once. If the look waited,
+//!    a user's queue that hangs under that lock would delay all deadlines of the process.
 //! 3. The handler is called outside all locks, on a timer thread that no longer watches the deadlines.
 
 use std::fmt;

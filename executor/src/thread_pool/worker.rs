@@ -79,7 +79,7 @@ pub(super) fn run(shared: &Arc<PoolShared>, first_task: Option<TaskId>) {
 /// The next step of a worker.
 enum Next {
     Start(Task),
-    /// Claim a task from this batch, if the other workers have left one.
+    /// Claim a task from this batch, if the other workers have left a task.
     Claim(Arc<Batch>),
     /// Drop the cancelled tasks that were found, and report panics of the queue, without the lock.
     TidyUp,
@@ -330,7 +330,7 @@ impl<'a> LiveWorker<'a> {
     }
     // ANCHOR_END: sleep
 
-    /// Frees the memory that a burst needed.
+    /// Frees the memory that was needed for a burst of tasks.
     fn shrink(&self, state: &mut PoolData) {
         ask(|| state.queue.shrink());
         state.batches.shrink(KEPT);
@@ -349,7 +349,7 @@ impl<'a> LiveWorker<'a> {
         None
     }
 
-    /// Subtracts this worker from the live workers. Returns true if the caller must tell the waiting
+    /// Subtracts this worker from the live workers. Returns true if the caller must notify the waiting
     /// threads.
     fn count_out(&mut self, state: &mut MutexGuard<'_, PoolData>) -> bool {
         self.left = true;

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A node has four children, not two. So the heap is half as deep, and the keys that are compared are
-//! neighbours in memory. (A *d-ary heap*: D. B. Johnson, "Priority queues with update and finding
-//! minimum spanning trees", 1975.)
+//! neighbours in memory. This structure is a *d-ary heap* (Donald Johnson, "Priority queues with update and
+//! finding minimum spanning trees", 1975).
 //!
 //! # Why not a sorted map
 //!

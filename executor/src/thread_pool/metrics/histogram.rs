@@ -90,7 +90,7 @@ impl TimeHistogram {
 
     /// Returns the upper bound of each bucket with the number of durations that are not above the bound. The
     /// numbers are cumulative: a duration of 20 microseconds is in all buckets from 25 microseconds on. A
-    /// duration above 50 seconds is in no bucket, but in [`count`](Self::count).
+    /// duration above 50 seconds is in no bucket, but [`count`](Self::count) includes it.
     ///
     /// ```
     /// use std::time::Duration;
