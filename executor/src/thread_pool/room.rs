@@ -24,9 +24,9 @@
 //!
 //! # Invariants
 //!
-//! 1. While a submitter sleeps in the wait list, the flag is set, or the first submitter in the list was told
-//!    of room and has not looked again yet.
-//! 2. A submitter that leaves the wait list, for whatever reason, sets the flag and notifies the next
+//! 1. While a submitter sleeps in the wait list, the flag is raised, or the first submitter in the list was
+//!    told of room and has not looked again yet.
+//! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and notifies the next
 //!    submitter: perhaps the leaving submitter was told of room that is still there.
 //! 3. No lock is held while a submitter calls `admit` or sleeps.
 //!
@@ -100,7 +100,7 @@ impl PoolShared {
         self.wake_submitter(&state);
     }
 
-    /// If the flag is set, tells the first submitter in the wait list that there is room.
+    /// If the flag is raised, tells the first submitter in the wait list that there is room.
     pub(super) fn wake_submitter(&self, state: &PoolData) {
         // Calls the waker under the lock. The waker is not user code: only threads wait here, each on its
         // parker.

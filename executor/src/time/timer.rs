@@ -23,12 +23,12 @@
 //! # Jobs and user code
 //!
 //! A job is a short piece of the library's own code. For instance, a job marks a token. A job does not call
-//! user code, which can take long or block: the job returns that code as a callback. Before the watcher
-//! runs a callback, it gives up the watch, so that no other job runs late. If there are other deadlines, a
-//! *spare* thread or a new thread takes the watch. After the callback, the thread takes the watch again if
-//! the watch has no thread and needs one; otherwise the thread remains as a spare for a while. No thread is
-//! started while another thread is starting or coming back from user code. So the number of threads is at
-//! most one above the largest number of callbacks that ran at the same time.
+//! user code, because user code can take long or block: the job returns user code as a callback. Before the
+//! watcher runs a callback, the watcher gives up the watch, so that no other job runs late. If there are
+//! other deadlines, a *spare* thread or a new thread takes the watch. After the callback, the thread takes
+//! the watch again if the watch has no thread and needs one; otherwise the thread remains as a spare for a
+//! while. No thread is started while another thread is starting or coming back from user code. So the number
+//! of threads is at most one above the largest number of callbacks that ran at the same time.
 //!
 //! # Invariants
 //!
@@ -38,7 +38,7 @@
 //!    an earlier time; or `Wanted`, while a thread is about to take the watch. There is one exception: if the
 //!    system cannot start a thread, the next call of `at` tries again.
 //! 3. No job is run or dropped under the lock, and no thread is started under the lock.
-//! 4. When the drop of a [`TimerEntry`] has returned, its job has begun or will never begin.
+//! 4. When the drop of a [`TimerEntry`] has returned, the entry's job has begun or will never begin.
 
 use super::Heap;
 use crate::panics::{UserCode, contain, discard};
@@ -56,8 +56,8 @@ lazy_static! {
     static ref OF_THE_PROCESS: Arc<Timer> = Timer::new();
 }
 
-/// Registers a job for `deadline`, or for now if the deadline has passed. The job runs on a thread of the
-/// timer. If the entry is dropped before the job has begun, the job never runs.
+/// Registers a job that runs at `deadline`, or at once if the deadline has passed. The job runs on a thread
+/// of the timer. If the entry is dropped before the job has begun, the job never runs.
 pub(crate) fn at(deadline: Instant, job: impl FnOnce() -> Option<UserCode> + Send + 'static) -> TimerEntry {
     OF_THE_PROCESS.at(deadline, Box::new(job))
 }

@@ -1,10 +1,10 @@
 //! The graph of waits: it records what each thread waits for, and finds out whether a wait can
 //! still end.
 //!
-//! Before a thread of an executor sleeps in a wait without a deadline, it enters the wait into the graph. A
-//! search then finds out whether the wait can ever end. The search goes from a wait to the task, queue or
-//! thread that could end it. If another wait holds up this task, queue or thread, the search goes on from
-//! that wait:
+//! Before a thread of an executor sleeps in a wait without a deadline, the thread enters the wait into the
+//! graph. A search then finds out whether the wait can ever end. The search goes from a wait to the task,
+//! queue or thread that could end it. If another wait holds up this task, queue or thread, the search goes on
+//! from that wait:
 //!
 //! ```text
 //!   thread ──waits for──▶ a task that runs ──on──▶ thread …
@@ -165,7 +165,7 @@ fn about_to_sleep(
         let Some(closed) = second_look else {
             return Ok(Some(Known { key, _asleep: asleep }));
         };
-        // Since this thread last tried to get help, another thread may have got help. Then this thread may be
+        // Another thread may have got help after this thread last tried to get help. Then this thread may be
         // able to go on, too.
         let is_hopeless = !closed.may_grow() && (tried || !waiting.may_be_relieved(key, &closed));
         if is_hopeless && !waiting.can_be_given_up(key) {

@@ -32,7 +32,7 @@ pub(crate) trait Source: Send + Sync {
     fn comes_from(&self) -> ComesFrom;
 
     /// Returns the collector to which the awaited tasks report, if the wait is for the end of any one of
-    /// several tasks. A thread that can run such a task uses the collector to find it.
+    /// several tasks. A thread that can run one of these tasks uses the collector to find the task.
     fn collector(&self) -> Option<usize> {
         None
     }
@@ -96,8 +96,9 @@ impl Drop for Relief {
 /// Finds waits that could never end.
 ///
 /// The detector makes the calling thread sleep in its parker. The thread waits for the awaited thing, without
-/// a deadline. If a pool or this thread has done something that can end the wait, the detector returns at once;
-/// otherwise it returns after a wake-up. Then the thread must look again. The detector fails if the wait can never end.
+/// a deadline. If a pool or this thread has done something that can end the wait, the detector returns at
+/// once; otherwise the detector returns after a wake-up. Then the thread must look again. The detector fails
+/// if the wait can never end.
 pub(crate) type Detector = fn(Awaited, &Arc<Parker>, &mut Relief) -> Result<(), Starvation>;
 
 /// The detector of the process. The detector must be set before any thread becomes a worker or runs a task

@@ -4,7 +4,7 @@
 //!
 //! 1. One lock guards all of the state. Under this lock, a thread decides that a meeting is complete or that
 //!    the barrier breaks. In the same step the thread takes the whole wait list out.
-//! 2. `missing` is never zero: the thread that would make it zero completes the meeting instead.
+//! 2. `missing` is never zero: the thread that would set `missing` to zero completes the meeting instead.
 //! 3. The number of a meeting tells a waiter whether its own meeting is complete. A complete meeting stays
 //!    complete: a later break does not reach the waiters of that meeting, even if they have not woken up yet.
 //! 4. A broken barrier stays broken.
@@ -58,13 +58,13 @@ use crate::sync::{Duration, Mutex};
 /// [`BarrierError::Broken`]. A broken barrier stays broken; make a new one for a new group. (The barrier
 /// of the standard library ignores tokens. Without the break, the other parties would wait for ever.)
 ///
-/// A party that panics or returns early does not break the barrier, because the barrier does not learn of it.
-/// If that can happen, use [`wait_timeout`](Self::wait_timeout).
+/// A party that panics or returns early does not break the barrier, because the barrier cannot notice this.
+/// If a party can panic or return early, use [`wait_timeout`](Self::wait_timeout).
 ///
 /// # What is not found
 /// As with a [latch](crate::Latch#what-is-not-found), the library does not know which threads will come. So a
-/// wait here is never reported as [starvation](crate::Starvation). If the parties are tasks of a pool that
-/// has fewer threads than there are parties, the parties wait for ever.
+/// wait at a barrier is never reported as [starvation](crate::Starvation). If the parties are tasks of a pool
+/// that has fewer threads than there are parties, the parties wait for ever.
 #[doc(alias = "CyclicBarrier")]
 #[doc(alias = "Phaser")]
 pub struct Barrier {

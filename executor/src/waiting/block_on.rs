@@ -12,7 +12,7 @@ use crate::cancel::interrupted;
 ///
 /// Use this function to combine the handles of tasks with `async` and `await`, in a program that has no
 /// asynchronous runtime. A [`TaskHandle`](crate::TaskHandle) is a future. This call has no reactor and no
-/// timer, so a future that needs them must run in an asynchronous runtime.
+/// timer, so a future that needs a reactor or a timer must run in an asynchronous runtime.
 ///
 /// ```
 /// use executor::{TaskError, ThreadPoolExecutor, block_on, prelude::*};
@@ -33,8 +33,9 @@ use crate::cancel::interrupted;
 /// Panics if the future panics.
 ///
 /// # Blocking
-/// Blocks until the future is ready. This call finds no starvation: a task that waits here for a task of its
-/// own pool keeps its thread. Such a task must use [`join`](crate::TaskHandle::join) instead.
+/// Blocks until the future is ready. This call finds no starvation: if a task waits here for a task of its
+/// own pool, the waiting task keeps its thread. Such a task must use [`join`](crate::TaskHandle::join)
+/// instead.
 ///
 /// # Cancellation
 /// A cancellation point, unless the future is ready.

@@ -95,8 +95,8 @@ impl From<Cancelled> for WaitError {
 /// The reason why a wait without a time limit ended before the awaited thing came.
 ///
 /// In the body of a cancellable task, `?` turns this error into a [`struct@Cancelled`]. If the task was
-/// cancelled, that `Cancelled` has the reason of the request. The conversion drops a [`Starvation`], which then
-/// goes to the panic handler.
+/// cancelled, the `Cancelled` contains the reason of the request. The conversion drops a [`Starvation`],
+/// which then goes to the panic handler.
 ///
 /// ```
 /// use executor::{CancelToken, CutShort, Semaphore};

@@ -3,15 +3,15 @@
 //!
 //! # Invariants
 //!
-//! 1. A wake-up that comes before the sleep is kept, so no wake-up is lost.
+//! 1. A wake-up that comes before the sleep is stored, so no wake-up is lost.
 //! 2. A waiter first spins, for a bounded time and under no lock, and only then sleeps. A thread that wakes
 //!    the waiter makes a system call only if the waiter sleeps.
 //!
 //! # First spin, then sleep
 //!
 //! Putting a thread to sleep and waking it again takes some microseconds, both for the sleeper and for the
-//! thread that wakes it. Many waits are shorter: another thread is already doing the awaited work. So a
-//! waiter first spins: it looks at the parker's signal, again and again, for some hundred pauses of the
+//! thread that wakes the sleeper. Many waits are shorter: another thread is already doing the awaited work.
+//! So a waiter first spins: it looks at the parker's signal, again and again, for some hundred pauses of the
 //! processor. The number of pauses depends on the thread's recent waits ([`AdaptiveSpin`]). A spin that ended
 //! without a wake-up makes the next spin shorter, down to almost nothing. A wake-up that came late in a spin
 //! makes the next spin longer. So a long wait costs at most a few microseconds more processor time than
@@ -159,7 +159,7 @@ impl AdaptiveSpin {
     /// thread with a small budget would never learn that its waits have become short.
     const PROBE: u32 = 32;
 
-    /// Makes a budget of `MOST` pauses, which the waits of the thread adapt.
+    /// Makes a budget of `MOST` pauses. Later the waits of the thread change the budget.
     pub(crate) fn new() -> Self {
         Self { pauses: Self::MOST, waits: 0 }
     }

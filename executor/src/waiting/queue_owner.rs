@@ -20,8 +20,8 @@ use crate::task::Task;
 /// The caller holds no lock of the task. The argument `queue` says which queue of the owner is meant.
 pub(crate) trait QueueOwner: Send + Sync {
     /// Tells the owner that a task was cancelled while it was in the queue. `by` is the kind of party that
-    /// has cancelled the task. The method is called once for each such task. The canceller runs the returned
-    /// user code after it has released the waiters of the task.
+    /// has cancelled the task. The method is called once for each cancelled task. The canceller runs the
+    /// returned user code after it has released the waiters of the task.
     fn cancelled_in_queue(self: Arc<Self>, queue: QueueId, by: CancelKind) -> Option<UserCode>;
 
     /// Tells the owner that the queue itself has dropped a cancelled task. The method is called under the lock
@@ -38,8 +38,8 @@ pub(crate) trait QueueOwner: Send + Sync {
 
     /// Raises the priority of a drain task in the queue to the value that `priority` returns. `priority` is
     /// called under the lock of the queue's owner. So if two threads raise the task at the same time, the
-    /// lower priority cannot win. The default does nothing, which is right for queues in which priorities
-    /// do not matter.
+    /// task keeps the higher priority. The default does nothing, which is right for queues in which
+    /// priorities do not matter.
     fn raise(&self, _queue: QueueId, _id: TaskId, _priority: &dyn Fn() -> i32) {}
 
     /// Returns the name of the owner in a report.
@@ -48,8 +48,8 @@ pub(crate) trait QueueOwner: Send + Sync {
     /// Returns the threads, or the drain task, that take tasks out of the queue.
     fn served_by(self: Arc<Self>, queue: QueueId) -> ServedBy;
 
-    /// Returns the description of a pool with threads of its own, or `None` for any other owner. Never waits
-    /// long for a lock, because user code may hang while it holds the lock.
+    /// Returns the description of a pool with threads of its own, or `None` for any other owner. The method
+    /// never waits long for a lock, because user code may hang while it holds the lock.
     fn dumped(&self) -> Option<PoolDump> {
         None
     }
@@ -76,7 +76,7 @@ pub(crate) trait PoolOwner: QueueOwner {
     /// Returns the setting of the pool for waits that can never end.
     fn on_starvation(&self) -> OnStarvation;
 
-    /// Returns whether the pool has fewer threads than its maximum, and could start one now.
+    /// Returns whether the pool has fewer threads than its maximum, and could start a thread now.
     fn may_grow(&self) -> bool;
 
     /// Starts a thread if the pool has fewer threads than its maximum. Returns true if a thread was

@@ -38,8 +38,8 @@ use crate::task::outcome::Outcome;
 ///
 /// [`acquire`](Self::acquire) serves waiters in the order of their arrival. So a waiter that wants many
 /// permits is not overtaken again and again by waiters that want few permits.
-/// [`try_acquire`](Self::try_acquire) does not queue and can overtake waiters. At an [`unfair`](Self::unfair)
-/// semaphore, newcomers can overtake waiters, too.
+/// [`try_acquire`](Self::try_acquire) does not join the wait list and can overtake waiters. At an
+/// [`unfair`](Self::unfair) semaphore, newcomers can overtake waiters, too.
 ///
 /// ```
 /// use executor::Semaphore;
@@ -513,7 +513,7 @@ impl fmt::Debug for Semaphore {
     }
 }
 
-/// Permits that were taken from a [`Semaphore`]; dropping the `Permit` gives them back.
+/// Permits that were taken from a [`Semaphore`]; dropping the `Permit` gives the permits back.
 ///
 /// A `Permit` stays on the thread that took it, like the guard of a lock. So the library knows which task
 /// holds which permits, and finds tasks that [wait for each other's permits](crate::Starvation). To give
@@ -531,14 +531,14 @@ impl fmt::Debug for Semaphore {
 pub struct Permit<'a> {
     semaphore: &'a Semaphore,
     permits: usize,
-    /// The thread that took the permits, if it is a thread of an executor.
+    /// The thread that took the permits, if this thread belongs to an executor.
     holder: Option<ThreadKey>,
     on_its_thread: PhantomData<std::sync::MutexGuard<'static, ()>>,
 }
 
 impl Permit<'_> {
-    /// Ends this guard without giving the permits back, and returns their number. [`Semaphore::release`]
-    /// can give them back later, from any thread.
+    /// Ends this guard without giving the permits back, and returns their number. [`Semaphore::release`] can
+    /// give the permits back later, from any thread.
     ///
     /// ```
     /// let semaphore = executor::Semaphore::new(1);
@@ -561,7 +561,7 @@ impl Permit<'_> {
 }
 
 /// Permits of a [`Semaphore`] that can move to any thread, for example into a task; dropping the
-/// `OwnedPermit` gives them back, on any thread.
+/// `OwnedPermit` gives the permits back, on any thread.
 ///
 /// ```
 /// use executor::{Semaphore, ThreadPoolExecutor, prelude::*};

@@ -75,7 +75,7 @@ pub enum OnStarvation {
     /// uses stack memory: the memory that the task needs, and 2 to 5 KiB more. On a stack of 2 MiB, the
     /// default size, a few hundred levels are safe.
     Help {
-        /// The largest number of tasks that can lie on top of the first task.
+        /// The largest number of tasks that can run on top of the first task.
         depth: usize,
     },
     /// The waiting thread first does what [`Help`](Self::Help) describes. If the thread cannot help in that
@@ -83,10 +83,10 @@ pub enum OnStarvation {
     /// reaction also helps a thread that waits in a completion service or in a submission.
     ///
     /// Use `HelpOthers` for tasks that hold no lock or other resource while they wait. A task that runs on
-    /// top of a waiting task may wait for that lower task. But the lower task cannot go on before the upper task
-    /// has ended. So such a wait is reported.
+    /// top of a waiting task may wait for the waiting task below it. But the lower task cannot go on before
+    /// the upper task has ended. So such a wait is reported.
     HelpOthers {
-        /// The largest number of tasks that can lie on top of the first task.
+        /// The largest number of tasks that can run on top of the first task.
         depth: usize,
     },
     /// The pool starts another thread beyond its maximum. The pool dismisses that thread when the wait is
@@ -223,8 +223,8 @@ pub enum WaitsFor {
     /// Permits of a semaphore. The threads that hold the permits are in waits that can never end, too.
     Permits,
     /// The end of work that borrows from the waiting thread: the tasks of a scope, the computation of an
-    /// `invoke`, or the second half of a `join`. The work is in a queue, or on threads that are in waits
-    /// that can never end, too. A drain task also counts as such work while it submits its next turn to an
+    /// `invoke`, or the second half of a `join`. The work is in a queue, or on threads that are in waits that
+    /// can never end, too. A drain task also counts as work of this kind while it submits its next turn to an
     /// executor that is being dropped.
     Borrowers,
     /// The moment at which a fork/join pool has nothing left to do. The pool's unfinished tasks cannot go on.
@@ -288,12 +288,12 @@ impl StarvedWait {
 /// A report of starvation. The report explains why a wait could never have ended: it says which task waits for
 /// which other task.
 ///
-/// A report prints as one line. With `{:#}` it prints as a picture, in which a line at the left joins the
-/// waits that form the circle. All clones refer to one report. A report counts as read as soon as code prints
-/// it, or asks for its [`chain`](Self::chain) or its [`others`](Self::others). A report that no code has read
-/// goes to the [panic handler](crate::panics) when its last clone is dropped. (If neither the pool nor the
-/// process has a handler, the report is lost. With the feature `tracing`, each report is also an event of
-/// level `WARN`.)
+/// A report is printed as one line. With `{:#}` the report is printed as a picture, in which a line at the
+/// left joins the waits that form the circle. All clones refer to one report. A report counts as read as soon
+/// as code prints it, or asks for its [`chain`](Self::chain) or its [`others`](Self::others). A report that
+/// no code has read goes to the [panic handler](crate::panics) when its last clone is dropped. (If neither
+/// the pool nor the process has a handler, the report is lost. With the feature `tracing`, each report is
+/// also an event of level `WARN`.)
 ///
 /// The report was true at one moment: at that moment none of these waits could end without help from outside.
 /// A thread that runs none of these tasks can still help: it can cancel one of the tasks, or give a pool more
@@ -424,7 +424,7 @@ impl Starvation {
         &self.0.others
     }
 
-    /// Returns the report as one line. The report does not count as read after this call.
+    /// Returns the report as one line. This call does not count as a read of the report.
     #[cfg(feature = "tracing")]
     pub(crate) fn line(&self) -> String {
         self.0.line()

@@ -7,11 +7,11 @@
 //!
 //! # How a wait works
 //!
-//! Each thread sleeps in a *parker* of its own, not on a condition variable of the awaited thing. Before it
-//! sleeps, it registers a [`Waker`] of its parker in two places: with the awaited thing, and with the current
-//! [`CancelToken`]. Then the thread parks. The first wake-up ends the sleep, and the thread looks again. An
-//! asynchronous task registers its own waker instead of a parker's waker. So the same code serves a join and
-//! an `await` of a handle.
+//! Each thread sleeps in a *parker* of its own, not on a condition variable of the awaited thing. Before a
+//! thread sleeps, it registers a [`Waker`] of its parker in two places: with the awaited thing, and with the
+//! current [`CancelToken`]. Then the thread parks. The first wake-up ends the sleep, and the thread looks
+//! again. An asynchronous task registers its own waker instead of a parker's waker. So the same code serves a
+//! join and an `await` of a handle.
 //!
 //! ```text
 //!   thing.finish()  ──wake──▶ ┌────────┐
@@ -102,7 +102,8 @@ impl<R, F: FnMut(&Waker) -> Option<R>> Look for F {
     }
 }
 
-/// The first closure checks for the awaited thing, and the second tells the detector what the wait is for.
+/// The first closure checks for the awaited thing, and the second closure tells the detector what the wait is
+/// for.
 impl<R, L: FnMut(&Waker) -> Option<R>, W: Fn() -> Option<Awaited>> Look for (L, W) {
     type Found = R;
 

@@ -37,8 +37,8 @@ pub(crate) trait PoolWorker: Send + Sync {
 enum ExecutorRole {
     /// The thread is a worker of this pool.
     WorkerOf(QueueId, Arc<dyn PoolWorker>),
-    /// The thread runs the drain task of a strand (first field), and inside it a task of the strand (second
-    /// field).
+    /// The thread runs the drain task of a strand (first field), and inside the drain task a task of the
+    /// strand (second field).
     DrainsStrand(TaskId, TaskLabel),
 }
 

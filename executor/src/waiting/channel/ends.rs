@@ -9,8 +9,8 @@ use crate::sync::{Duration, Instant, PATIENCE, thread};
 
 /// Adds cancellable waits to a `Sender`, through which items go into a channel.
 ///
-/// `put` does what `send` does, and is a cancellation point. For calls that do not wait, use crossbeam's own:
-/// `try_send`, `len`.
+/// `put` does what `send` does, and is a cancellation point. For calls that do not wait, use crossbeam's own
+/// methods: `try_send`, `len`.
 ///
 /// ```
 /// use executor::channel::{ReceiverExt, SenderExt, bounded};
@@ -108,8 +108,8 @@ fn put_until<T>(sender: &Sender<T>, timeout: Option<Duration>, mut item: T) -> R
 
 /// Adds cancellable waits to a `Receiver`, through which items come out of a channel.
 ///
-/// `take` does what `recv` does, and is a cancellation point. For calls that do not wait, use crossbeam's
-/// own: `try_recv`, `try_iter`, `len`.
+/// `take` does what `recv` does, and is a cancellation point. For calls that do not wait, use crossbeam's own
+/// methods: `try_recv`, `try_iter`, `len`.
 ///
 /// ```
 /// use executor::channel::{ReceiverExt, TakeError, bounded};

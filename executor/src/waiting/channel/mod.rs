@@ -1,9 +1,9 @@
 //! Channels with cancellable waits: a task that waits for an item or for room can be cancelled.
 //!
 //! A producer that is blocked on a full channel cannot look at a flag. The producer stops only if the request
-//! to stop also ends the wait. The calls [`put`](SenderExt::put) and [`take`](ReceiverExt::take) end at such a
-//! request: they are cancellation points of the [current token](crate::CancelToken::current), like every
-//! blocking call of this crate.
+//! to stop also ends the wait. The calls [`put`](SenderExt::put) and [`take`](ReceiverExt::take) end when the
+//! task is asked to stop: they are cancellation points of the [current token](crate::CancelToken::current),
+//! like every blocking call of this crate.
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, channel::{SenderExt, bounded}, prelude::*};
