@@ -39,7 +39,7 @@ impl ScheduledPoolBuilder {
     }
 
     /// Sets the number of threads that run the tasks that are due. When a task is scheduled, the pool starts
-    /// one more thread, up to this number. The pool keeps its threads until the pool ends. Default: 1.
+    /// one more thread, up to this number, and keeps its threads until the pool ends. Default: 1.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;

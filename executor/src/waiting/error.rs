@@ -1,7 +1,7 @@
 //! The errors of waits and submissions: one type for each way in which a call can fail.
 //!
 //! An error gives back the value that the caller would otherwise lose. An error that contains a task or a
-//! handle is defined in the module of that task or handle ([`RejectedExecution`](crate::RejectedExecution),
+//! handle is defined in a module that knows these types ([`RejectedExecution`](crate::RejectedExecution),
 //! [`JoinError`](crate::JoinError)); the errors here contain neither. All these errors are `Send`, `Sync` and
 //! `'static`, so `?` can turn them into any other error.
 
