@@ -143,7 +143,8 @@ impl ScheduledPoolBuilder {
     }
 
     /// Sets whether tasks that wait for their time still run after a shutdown. Default: yes. With `false`, a
-    /// shutdown drops the tasks that wait for their time, and their handles are completed as cancelled.
+    /// shutdown drops the tasks that wait for their time, and completes the handles of these tasks as
+    /// cancelled.
     ///
     /// ```
     /// use executor::{JoinError, ScheduledThreadPoolExecutor, prelude::*};

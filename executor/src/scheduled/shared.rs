@@ -174,8 +174,8 @@ impl ScheduledShared {
         Err(RejectReason::NoThread(error))
     }
 
-    /// Makes the pool start one more thread, unless it has all its threads. The executor starts a thread
-    /// with each new entry, so that no thread must be started when a task is due.
+    /// Makes the pool start one more thread, unless the pool has all its threads. The executor starts a
+    /// thread with each new entry, so that no thread must be started when a task is due.
     fn start_a_thread(&self) {
         // Relaxed: a stale value only makes the executor ask the pool once more.
         if !self.has_threads.load(Ordering::Relaxed) && !self.pool.prestart_core_thread() {
@@ -239,7 +239,7 @@ impl ScheduledShared {
             for task in refused {
                 let slot = state.plan.plan_task(later(Instant::now(), RETRY), task);
                 let lane = self.registration.id().with_lane(slot as u64);
-                // If the task was cancelled meanwhile, it is removed when it is due.
+                // A task that was cancelled meanwhile is removed when it is due.
                 state.plan.task(slot).map(|task| task.enter_queue(lane));
             }
             state.handing = None;

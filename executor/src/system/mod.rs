@@ -1,7 +1,7 @@
 //! Blocking calls of the system, made cancellable: connections, listeners, child processes.
 //!
 //! A thread that is blocked in a `read`, an `accept` or a `wait` is blocked in the system, and looks at no
-//! token. The thread that cancels must do something that makes the call return. That thread runs the callbacks
+//! token. The thread that cancels the token must make the blocked call return. That thread runs the callbacks
 //! that were registered with [`on_cancel`](crate::CancelToken::on_cancel). This module registers such
 //! callbacks for the calls in which programs block most often.
 //!

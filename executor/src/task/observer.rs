@@ -3,7 +3,7 @@
 //! An executor that is built on another executor must act when one of its tasks has ended. For example, it
 //! gives a permit back, or begins the next task. If the first executor wrapped the task in a task of its own,
 //! the other executor would get a task with another id and without a name. The other executor could not
-//! cancel the task in its queue, and would hand out the wrapper when it is shut down. So the task stays as it
+//! cancel the task in its own queue, and would hand out the wrapper after a shutdown. So the task stays as it
 //! is and gets an observer, which is told where the task is. The observer is dropped when the task has been
 //! run or dropped.
 //!

@@ -40,8 +40,8 @@ impl Tombstones {
         self.count.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Counts a task that has left its queue, or did not get into it. Returns true if the task was cancelled
-    /// in the queue.
+    /// Counts a task that has left its queue, or that the queue did not accept. Returns true if the task was
+    /// cancelled in the queue.
     #[inline]
     pub(crate) fn has_left(&self, task: &Task) -> bool {
         let was_cancelled = task.leave_queue();

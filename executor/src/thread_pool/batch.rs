@@ -48,7 +48,8 @@
 //!    if the queue is empty, the oldest piece of the inbox. So the batch and the queue are never both in use,
 //!    and tasks start in the order of submission.
 //! 3. Batches are made, reclaimed and frozen under the lock of the state.
-//! 4. The counts of a worker slot stay when its worker leaves: the next worker in the slot continues them.
+//! 4. The counts of a worker slot stay when its worker leaves: the next worker in the slot continues these
+//!    counts.
 
 #![allow(unsafe_code, reason = "a claimed place is touched without a lock")]
 

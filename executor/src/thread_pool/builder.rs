@@ -1,4 +1,4 @@
-//! The builder of a pool: each setting, its effect, and how it interacts with the other settings.
+//! The builder of a pool: each setting, its effect, and its interaction with the other settings.
 
 use std::fmt;
 

@@ -20,7 +20,8 @@
 //!
 //! # Invariants
 //!
-//! 1. A pool ends once: the thread that ends it moves the phase to `Tidying` before it releases the lock.
+//! 1. A pool ends only once: the thread that ends the pool moves the phase to `Tidying` before it releases
+//!    the lock.
 //! 2. When a pool ends, it has no worker, no first task, and no task that a thread is dropping. No task
 //!    arrives later, because the shutdown has closed the inbox and changed the phase under one lock.
 

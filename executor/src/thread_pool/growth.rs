@@ -8,7 +8,8 @@
 //! 1. A submitter counts a new worker as *starting* and itself as `in_factory`, puts its task among the
 //!    `first_tasks`, and releases the lock.
 //! 2. The submitter calls the factory with a [`Worker`], which the factory must run on a new thread.
-//! 3. The worker begins: it counts as *live* and takes its first task, unless another worker has taken it.
+//! 3. The worker begins: it counts as *live* and takes its first task, unless another worker has taken that
+//!    task.
 //!
 //! | if | then |
 //! |---|---|

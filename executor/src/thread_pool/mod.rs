@@ -37,8 +37,8 @@
 //!
 //! The state has one lock. In a busy pool, all threads would contend for this lock. So while no worker must
 //! be woken, submitters only leave their tasks in the `inbox`. While there are tasks in the `batch`, a worker
-//! claims a task by an addition to a counter. The worker counts the tasks that it has begun and completed in
-//! its own worker slot. So in a busy pool each submission takes only the lock of the inbox, and the start of
+//! claims a task by an addition to a counter. In its own worker slot, the worker counts the tasks that it has
+//! begun and completed. So in a busy pool each submission takes only the lock of the inbox, and the start of
 //! a task takes no lock. Only submitters and the worker that makes the next batch take the lock of the inbox.
 //! Only a pool with a [`FifoQueue`](crate::FifoQueue) has a fast path: any other queue chooses the next task
 //! at the moment when a worker takes a task.

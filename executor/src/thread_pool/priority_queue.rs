@@ -9,8 +9,8 @@
 //! priority rises, the drain task must move to another level. A search for the drain task would take time in
 //! proportion to the length of the queue, under the lock of the pool. So a task whose priority can rise is
 //! kept *apart*, in a map by its id. A *mark* in the level of the task's priority represents the task. When
-//! the task rises, it gets a new mark in its new level. The old mark stays where it is. The old mark is
-//! *outdated*, and `pop` skips it.
+//! the priority of the task rises, the task gets a new mark in its new level. The old mark stays where it is.
+//! The old mark is *outdated*, and `pop` skips it.
 //!
 //! # Invariants
 //!

@@ -118,7 +118,7 @@ impl PoolShared {
     }
 
     /// Runs a task with the hooks around it. Calls `ended` before the outcome is published, so that a thread
-    /// that has joined the task finds the task counted.
+    /// that has joined the task sees the task in the counts.
     #[inline]
     pub(super) fn run_task(&self, task: Task, ended: impl FnOnce(&Outcome)) {
         let label = task.label();

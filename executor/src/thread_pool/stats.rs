@@ -85,10 +85,10 @@ pub struct PoolStats {
     /// The number of cancelled tasks that were cancelled because a deadline had passed. See
     /// [`CancelKind::Deadline`](crate::CancelKind::Deadline).
     pub timed_out: u64,
-    /// The number of tasks that the pool did not accept at once, and for which it has called its [rejection
-    /// handler](crate::RejectionHandler). A task counts once, whatever the handler does. If the handler waits
-    /// until the pool accepts the task, as [`Block`](crate::Block) does, the task is in the other counts,
-    /// too.
+    /// The number of tasks that the pool did not accept at once, and for which the pool has called its
+    /// [rejection handler](crate::RejectionHandler). A task counts once, whatever the handler does. If the
+    /// handler waits until the pool accepts the task, as [`Block`](crate::Block) does, the task is in the
+    /// other counts, too.
     #[doc(alias = "getRejectedExecutionCount")]
     pub refused: u64,
     /// The number of waits of the pool's threads that failed because they could never have ended:
@@ -96,7 +96,7 @@ pub struct PoolStats {
     pub starved: u64,
     /// The number of completed tasks that a thread ran on top of a waiting task.
     pub helped: u64,
-    /// The number of threads that the pool may have now beyond the maximum, so that tasks that wait for each
+    /// The number of threads that the pool may now have beyond the maximum, so that tasks that wait for each
     /// other can go on.
     pub spare_threads: usize,
 }

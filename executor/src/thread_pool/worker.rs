@@ -341,7 +341,7 @@ impl<'a> LiveWorker<'a> {
     /// submitter counts on this worker in between.
     ///
     /// A surplus worker may leave although there are tasks. A surplus worker need not wake another worker for
-    /// these tasks: it was busy, so no submitter counted on it.
+    /// these tasks: the surplus worker was busy, so no submitter counted on it.
     fn leave(&mut self, mut state: MutexGuard<'a, PoolData>) -> Option<Task> {
         let asked = self.count_out(&mut state);
         self.shared.terminate_if_done(state);

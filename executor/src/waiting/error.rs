@@ -178,8 +178,8 @@ pub enum RejectReason {
     /// The executor was shut down.
     Shutdown,
     /// No thread was free, no further thread could be started, and the queue was full. A
-    /// [`BoundedExecutor`](crate::BoundedExecutor) is saturated when its number of unfinished tasks has
-    /// reached its bound.
+    /// [`BoundedExecutor`](crate::BoundedExecutor) is saturated when it has as many unfinished tasks as its
+    /// bound allows.
     Saturated,
     /// The executor was still saturated when the time limit had passed.
     TimedOut,

@@ -79,8 +79,8 @@ pub enum OnStarvation {
         depth: usize,
     },
     /// The waiting thread first does what [`Help`](Self::Help) describes. If the thread cannot help in that
-    /// way, it takes the next task out of its pool's queue and runs it, whichever task that is. So this
-    /// reaction also helps a thread that waits in a completion service or in a submission.
+    /// way, the thread runs the next task of its pool's queue, whichever task that is. So this reaction also
+    /// helps a thread that waits in a completion service or in a submission.
     ///
     /// Use `HelpOthers` for tasks that hold no lock or other resource while they wait. A task that runs on
     /// top of a waiting task may wait for the waiting task below it. But the lower task cannot go on before

@@ -87,8 +87,7 @@ pub(crate) trait Look {
     /// the thing. If the wait ends with an error, the caller of the wait removes the waker again.
     fn look(&mut self, waker: &Waker) -> Option<Self::Found>;
 
-    /// Returns the thing for which the thread waits, if it is possible that the wait never ends. See the
-    /// module `awaited`.
+    /// Returns the thing for which the thread waits, if the wait may never end. See the module `awaited`.
     fn what(&self) -> Option<Awaited> {
         None
     }
