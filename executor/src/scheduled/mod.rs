@@ -19,8 +19,8 @@
 //! 2. No user code delays another deadline: the sleeper runs no user code. There is one exception: if the
 //!    pool's threads were not started when tasks were planned, the sleeper calls the thread factory.
 //!    (`shared`)
-//! 3. Every planned task runs, is given back, or is dropped. The drop of a planned task completes its handle
-//!    as cancelled. Every series ends exactly once. (`shared`, `series_task`)
+//! 3. Every planned task runs, is given back to a caller, or is dropped. The drop of a planned task completes
+//!    its handle as cancelled. Every series ends exactly once. (`shared`, `series_task`)
 //! 4. Runs of one series never overlap. (`schedule`)
 
 mod rule; // when a series runs next

@@ -39,9 +39,9 @@ use crate::sync::{Duration, Instant};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MissedTicks {
-    /// The series runs once for each missed tick, one run right after the other, until it is on time again.
-    /// Use this rule for counting: after an hour with a period of a second, there were 3600 runs. If each run
-    /// takes longer than the period, the series runs without a break.
+    /// The series runs once for each missed tick, one run right after the other, until the series is on time
+    /// again. Use this rule for counting: after an hour with a period of a second, there were 3600 runs. If
+    /// each run takes longer than the period, the series runs without a break.
     #[default]
     CatchUp,
     /// The series skips the missed ticks: the next run is at the next tick. Use this rule for work that is

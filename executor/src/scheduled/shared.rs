@@ -3,7 +3,7 @@
 //!
 //! The [schedule](super::schedule) makes the decisions, under the lock of this file, and returns the tasks
 //! and series that this file must hand over or drop. This file first releases the lock and then drops the
-//! returned tasks and series, because such a drop runs user code.
+//! returned tasks and series, because their drop runs user code.
 //!
 //! # The sleeper
 //!
@@ -206,7 +206,7 @@ impl ScheduledShared {
         })
     }
 
-    /// Wakes the sleeper if it would sleep longer than until the given time.
+    /// Wakes the sleeper if it would still sleep at the given time.
     fn wake_sooner(&self, mut state: MutexGuard<'_, ScheduledData>, at: Instant) {
         if let Sleeper::Asleep(until) = state.sleeper
             && until.is_none_or(|until| at < until)

@@ -1,10 +1,10 @@
 //! A child process that is killed when a token is cancelled, so that a wait for the child returns.
 //!
-//! `Child::wait` needs `&mut Child`, and so does `Child::kill`. So while a thread waits for a child, no other
+//! Both `Child::wait` and `Child::kill` need `&mut Child`. So while a thread waits for a child, no other
 //! thread can kill the child. But the system has a call that waits for the end of a process and leaves the
-//! ended process as a zombie. While a thread waits in that call, it holds no lock. Later a thread collects
-//! the zombie, under the lock. Until the zombie is collected, no other process gets the child's number. So a
-//! kill under the lock always reaches this child, running or ended, and never another process.
+//! ended process as a zombie. While a thread waits in that call, the thread holds no lock. Later a thread
+//! collects the zombie, under the lock. Until the zombie is collected, no other process gets the child's
+//! number. So a kill under the lock always reaches this child, running or ended, and never another process.
 
 use std::io;
 use std::process::{Child, ExitStatus};

@@ -2,8 +2,8 @@
 //!
 //! A thread that is blocked in a `read`, an `accept` or a `wait` is blocked in the system, and looks at no
 //! token. The thread that cancels the token must make the blocked call return. That thread runs the callbacks
-//! that were registered with [`on_cancel`](crate::CancelToken::on_cancel). This module registers such
-//! callbacks for the calls in which programs block most often.
+//! that were registered with [`on_cancel`](crate::CancelToken::on_cancel). For the calls in which programs
+//! block most often, this module registers callbacks that make the call return.
 //!
 //! | blocked in | what a cancel does | what the call returns |
 //! |---|---|---|

@@ -29,7 +29,7 @@ use crate::sync::thread;
 static IS_SET_UP: RwLock<bool> = RwLock::new(false);
 
 /// Makes each SIGQUIT write a [dump](crate::dump()) to standard error; the signal no longer ends the process.
-/// `kill -QUIT` sends a SIGQUIT, and so does Ctrl-\\ in a terminal.
+/// Both `kill -QUIT` and Ctrl-\\ in a terminal send a SIGQUIT.
 ///
 /// Call the function once, early in `main`; further calls have no effect. The call starts a thread that
 /// sleeps until a signal comes. If signals come faster than the thread writes, the thread makes one dump for

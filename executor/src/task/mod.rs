@@ -222,9 +222,9 @@ impl Task {
         TaskLabel { id: self.id, name: self.rare.as_ref().and_then(|rare| rare.name.clone()) }
     }
 
-    /// Notes that the task enters a queue. If the task is cancelled in the queue, the queue owner is told.
-    /// Returns false if the task is cancelled already; in that case the queue owner itself must count the
-    /// task.
+    /// Notes that the task enters a queue. If the task is cancelled in the queue, the queue owner is
+    /// notified. Returns false if the task is cancelled already; in that case the queue owner itself must
+    /// count the task.
     #[inline]
     pub(crate) fn enter_queue(&self, queue_id: QueueId) -> bool {
         self.observers().for_each(|observer| observer.queued(queue_id));

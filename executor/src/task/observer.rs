@@ -8,7 +8,7 @@
 //! run or dropped.
 //!
 //! Executors can be stacked, so a task can have several observers, each around the previous observer. The
-//! executor that runs the task adds its observer last. That observer is the outermost, and is told first.
+//! executor that runs the task adds its observer last. That observer is the outermost, and is notified first.
 //!
 //! # What an observer is told
 //!
@@ -27,7 +27,7 @@ use crate::cancel::{CancelToken, outside_any_task};
 use crate::ids::QueueId;
 use crate::panics::discard;
 
-/// An object that is told when its task enters a queue, leaves a queue, begins and ends. After a run the
+/// An object that is notified when its task enters a queue, leaves a queue, begins and ends. After a run the
 /// observer is dropped when the task's outcome can be seen. If the task is dropped instead, the observer is
 /// dropped after the task.
 pub(crate) trait TaskObserver: Send + Sync {

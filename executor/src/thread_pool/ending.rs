@@ -167,7 +167,7 @@ impl PoolShared {
         Task::hand_out(never_begun)
     }
 
-    /// Wakes all threads that wait for the pool, so that they look at the phase.
+    /// Wakes all threads that wait for the pool, so that they check the phase.
     fn announce_end(&self, state: &PoolData) {
         self.work.notify_all();
         self.started.notify_all();

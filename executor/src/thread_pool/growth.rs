@@ -20,7 +20,7 @@
 //! # Invariants
 //!
 //! 1. While a first task waits, there is a starting worker, a live worker, or a submitter that is
-//!    `in_factory`. If no such worker or submitter is left, the task is dropped.
+//!    `in_factory`. If no worker and no submitter of this kind is left, the task is dropped.
 //! 2. After its factory call has failed, a submitter stops counting as `in_factory` and takes its task back,
 //!    in one step.
 //! 3. While there are other threads, a factory that has failed is not called again before its

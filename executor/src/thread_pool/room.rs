@@ -25,7 +25,7 @@
 //! # Invariants
 //!
 //! 1. While a submitter sleeps in the wait list, the flag is raised, or the first submitter in the list was
-//!    told of room and has not looked again yet.
+//!    told of room and has not tried again yet.
 //! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and notifies the next
 //!    submitter: perhaps the leaving submitter was told of room that is still there.
 //! 3. No lock is held while a submitter calls `admit` or sleeps.
@@ -120,7 +120,7 @@ impl Source for PoolShared {
 }
 
 impl PoolData {
-    /// Tells all waiting submitters to look again. This function must be called after a change that may make
+    /// Tells all waiting submitters to try again. This function must be called after a change that may make
     /// room for several submitters, or that makes the pool refuse all submitters.
     pub(super) fn wake_all_submitters(&self) {
         self.submitters.iter().for_each(Waker::wake_by_ref);

@@ -60,7 +60,8 @@ impl PoolShared {
         drop(before); // after the lock was released
     }
 
-    /// Looks for tasks that run for too long. Returns a closure that calls the handler for each such task.
+    /// Looks for tasks that run for too long. Returns a closure that calls the handler for each of these
+    /// tasks.
     fn look(self: Arc<Self>) -> Option<UserCode> {
         let long = self.long_runs();
         if long.is_some() {

@@ -15,8 +15,9 @@
 //! # Invariants
 //!
 //! 1. If a waiting thread asks, the pool may answer that all workers wait, and the thread relies on this
-//!    answer. Until that thread looks again, the inbox is closed, and each new task makes the thread look
-//!    again. When a worker leaves or does not start, all threads that have asked must look again.
+//!    answer. Until that thread checks its wait again, the inbox is closed, and each new task makes the
+//!    thread check its wait. When a worker leaves or does not start, all threads that have asked must check
+//!    their waits again.
 //! 2. The pool has at most `spares` more workers than the maximum. After the pool has dismissed a spare
 //!    worker, one worker leaves, because there are too many workers.
 
@@ -189,8 +190,8 @@ impl PoolData {
 }
 
 impl PoolShared {
-    /// Releases the lock after a task was accepted. Waiting threads that relied on an empty queue must look
-    /// again.
+    /// Releases the lock after a task was accepted. Waiting threads that relied on an empty queue must check
+    /// their waits again.
     pub(super) fn tell_of_task(&self, mut state: MutexGuard<'_, PoolData>) {
         let relied_on = std::mem::take(&mut state.relied_on);
         drop(state);
@@ -200,8 +201,8 @@ impl PoolShared {
         }
     }
 
-    /// Makes waiting threads look again if one of them has `asked`, because that thread may count on a
-    /// worker that has left or does not start.
+    /// Makes waiting threads check their waits again if one of them has `asked`, because that thread may
+    /// count on a worker that has left or does not start.
     pub(super) fn tell_of_worker(&self, asked: bool) {
         if asked {
             self.tell_those_who_wait();

@@ -72,7 +72,7 @@ pub(super) struct PoolData {
     /// True if a waiting thread relies on the answer that all workers of the pool wait. See `starving`.
     pub(super) relied_on: bool,
     /// True if a waiting thread has asked about the workers. The pool clears the flag when it makes these
-    /// threads look again.
+    /// threads check their waits again.
     pub(super) asked: bool,
     /// The number of workers that the pool may have beyond the maximum.
     pub(super) spares: usize,

@@ -219,8 +219,8 @@ impl Timer {
         Some(state)
     }
 
-    /// Runs the jobs that are due, until a job returns user code. Then gives up the watch, and returns that
-    /// code for the caller to run. Returns `None` if there has been no deadline for [`LINGER`].
+    /// Runs the jobs that are due, until a job returns user code. Then gives up the watch, and returns the
+    /// user code, which the caller must run. Returns `None` if there has been no deadline for [`LINGER`].
     fn watch<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, TimerData>) -> Option<UserCode> {
         loop {
             let now = Instant::now();

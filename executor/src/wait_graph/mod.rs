@@ -48,7 +48,7 @@
 //! # Invariants
 //!
 //! 1. A thread is added to the graph before its search, and is removed after its sleep. A woken thread in the
-//!    graph counts as a thread that can go on, because it looks again before it sleeps.
+//!    graph counts as a thread that can go on, because it checks its wait again before it sleeps.
 //! 2. The lock of `WaitingThreads` is taken before the locks of pools and tasks. No user code runs under this
 //!    lock, so values are dropped after the lock has been released. (There is one exception: a user's own
 //!    queue may be asked for its length under this lock.)
@@ -141,8 +141,8 @@ pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> OnDrop<fn()> {
 }
 
 /// Decides whether the calling thread may sleep in its wait for `what`. A thread that sleeps must keep the
-/// result until after the sleep. Returns `None` if the thread must look again. Fails if the wait can never
-/// end.
+/// result until after the sleep. Returns `None` if the thread must check again whether it can go on. Fails if
+/// the wait can never end.
 fn about_to_sleep(
     what: Awaited,
     parker: &Arc<Parker>,
@@ -185,13 +185,13 @@ fn about_to_sleep(
     }
 }
 
-/// Wakes the waiting threads that would run the tasks in this queue, so that they look again. Called after a
-/// fact has changed, because the searches of these threads may have relied on that fact.
+/// Wakes the waiting threads that would run the tasks in this queue, so that they check their waits again.
+/// Called after a fact has changed, because the searches of these threads may have relied on that fact.
 pub(crate) fn look_again(queue: QueueId) {
     look_again_at(Location::In(queue));
 }
 
-/// Wakes the waiting threads that would run a task at this place, so that they look again.
+/// Wakes the waiting threads that would run a task at this place, so that they check their waits again.
 pub(crate) fn look_again_at(mut place: Location) {
     if !is_anybody_asleep() {
         return;

@@ -52,7 +52,7 @@ impl WaitingThreads {
         helps || closed.pools.iter().any(|(_, pool)| spares(pool.on_starvation()))
     }
 
-    /// Wakes the threads whose waits can end with an error, so that they look again.
+    /// Wakes the threads whose waits can end with an error, so that they check their waits again.
     pub(super) fn wake_those_that_can_give_up(&self, closed: &Closed) {
         closed
             .threads

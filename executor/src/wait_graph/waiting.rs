@@ -86,7 +86,7 @@ impl WaitingThreads {
         self.threads.iter().map(|(&key, wait)| (key, wait))
     }
 
-    /// Wakes a thread if it waits, so that the thread looks again.
+    /// Wakes a thread if it waits, so that the thread checks its wait again.
     pub(super) fn wake(&self, key: ThreadKey) {
         if let Some(wait) = self.threads.get(&key) {
             wait.parker.wake_by_ref();

@@ -58,8 +58,8 @@ const WOKEN: u8 = 1;
 const ASLEEP: u8 = 2;
 
 impl Parker {
-    /// Returns true if there is a wake-up that the waiter has not used up. After a wake-up, the waiter looks
-    /// again before it sleeps.
+    /// Returns true if there is a wake-up that the waiter has not used up. After a wake-up, the waiter checks
+    /// the awaited thing again before it sleeps.
     pub(crate) fn is_woken(&self) -> bool {
         self.signal.load(Ordering::Acquire) == WOKEN
     }

@@ -14,8 +14,8 @@
 //!    is served, or a waiter gives up its place. The thread that causes the event wakes the first waiter.
 //! 4. After a release, or after a waiter has given up its place, there may still be too few permits for the
 //!    first waiter. If the search of `wait_graph` has asked where permits could come from, the answer is then
-//!    out of date, so all waiters are woken and look again. If there are enough permits, the first waiter is
-//!    awake, and the other waiters wait for that waiter.
+//!    out of date, so all waiters are woken and check their waits again. If there are enough permits, the
+//!    first waiter is awake, and the other waiters wait for that waiter.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -359,7 +359,7 @@ impl Semaphore {
         self.wait_for_permits(1, deadline, is_in_vain)
     }
 
-    /// Wakes all waiters, so that they look again.
+    /// Wakes all waiters, so that they check their waits again.
     pub(crate) fn look_again(&self) {
         self.0.lock().queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
     }

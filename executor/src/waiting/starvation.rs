@@ -84,7 +84,7 @@ pub enum OnStarvation {
     ///
     /// Use `HelpOthers` for tasks that hold no lock or other resource while they wait. A task that runs on
     /// top of a waiting task may wait for the waiting task below it. But the lower task cannot go on before
-    /// the upper task has ended. So such a wait is reported.
+    /// the upper task has ended. So this wait of the upper task is reported.
     HelpOthers {
         /// The largest number of tasks that can run on top of the first task.
         depth: usize,

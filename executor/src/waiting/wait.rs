@@ -9,9 +9,9 @@
 //!
 //! Each thread sleeps in a *parker* of its own, not on a condition variable of the awaited thing. Before a
 //! thread sleeps, it registers a [`Waker`] of its parker in two places: with the awaited thing, and with the
-//! current [`CancelToken`]. Then the thread parks. The first wake-up ends the sleep, and the thread looks
-//! again. An asynchronous task registers its own waker instead of a parker's waker. So the same code serves a
-//! join and an `await` of a handle.
+//! current [`CancelToken`]. Then the thread parks. The first wake-up ends the sleep, and the thread checks
+//! the awaited thing again. An asynchronous task registers its own waker instead of a parker's waker. So the
+//! same code serves a join and an `await` of a handle.
 //!
 //! ```text
 //!   thing.finish()  ──wake──▶ ┌────────┐
@@ -24,8 +24,8 @@
 //! 1. *Look, register the waker, and only then park.* The first two steps are made under one lock, the lock
 //!    of the awaited thing. The parker remembers a wake-up that comes before the thread parks. So no wake-up
 //!    is lost.
-//! 2. A wake-up is only a hint: the waiter looks again. A stray wake-up (from a waker that an earlier wait on
-//!    the same thread left behind) costs one more look.
+//! 2. A wake-up is only a hint: the waiter checks the awaited thing again. A stray wake-up (from a waker that
+//!    an earlier wait on the same thread left behind) costs one more check.
 //! 3. Ready has priority over cancelled, and cancelled has priority over timed out. If the awaited thing is
 //!    ready, the wait succeeds, even if the token is cancelled or the deadline has passed.
 //! 4. No two waits share a parker at the same time. User code can run inside a wait, for example a deferred
