@@ -186,7 +186,7 @@ impl Series {
         Self { inner: Arc::clone(inner), ended: inner.ended.clone() }
     }
 
-    /// Returns the id of the series. All its runs have the same id.
+    /// Returns the id of the series. All runs of the series have this id.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;
@@ -203,7 +203,7 @@ impl Series {
         self.inner.id
     }
 
-    /// Returns the name of the series. All its runs have the same name.
+    /// Returns the name of the series. All runs of the series have this name.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;

@@ -28,8 +28,8 @@ use crate::ids::QueueId;
 use crate::panics::discard;
 
 /// An object that is notified when its task enters a queue, leaves a queue, begins and ends. After a run the
-/// observer is dropped when the task's outcome can be seen. If the task is dropped instead, the observer is
-/// dropped after the task.
+/// observer is dropped when the task's outcome can be seen. If the task is dropped before it ran, the
+/// observer is dropped after the task.
 pub(crate) trait TaskObserver: Send + Sync {
     /// Called before the task waits in this queue, under the lock of the queue's owner.
     fn queued(&self, _queue: QueueId) {}

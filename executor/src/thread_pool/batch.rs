@@ -222,7 +222,8 @@ pub(super) struct Frozen {
 #[repr(align(128))] // so no two workers write to one cache line, or to two lines that are fetched together
 #[derive(Default)]
 pub(super) struct WorkerSlot {
-    /// The number of claims that the worker has noted: it has begun the task, or found the task cancelled.
+    /// The number of claims that the worker has noted: for each claim, the worker has begun the task or found
+    /// the task cancelled.
     noted: AtomicU64,
     begun: AtomicU64,
     completed: AtomicU64,

@@ -66,8 +66,8 @@ pub trait ThreadFactory: Send + Sync {
     /// must not keep the worker or pass it on.
     fn start(&self, worker: Worker) -> io::Result<()>;
 
-    /// Returns the name that reports, such as a [`Starvation`](crate::Starvation), give to the pool that has
-    /// this factory. A pool calls this method once, when it gets the factory. The default is `None`.
+    /// Returns the name with which reports, such as a [`Starvation`](crate::Starvation), refer to the pool
+    /// that has this factory. A pool calls this method once, when it gets the factory. The default is `None`.
     ///
     /// ```
     /// use executor::{NamedThreads, ThreadFactory};
