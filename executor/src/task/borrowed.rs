@@ -78,7 +78,7 @@ where
     }
 }
 
-/// Runs `during`. Then calls `settle` again and again, until `is_done` returns true. If `during` has
+/// Runs `during`, and then calls `settle` again and again until `is_done` returns true. If `during` has
 /// panicked, the unwinding then continues. The argument of `settle` says whether this thread unwinds.
 #[inline]
 fn keep_frame<A>(during: impl FnOnce() -> A, is_done: impl Fn() -> bool, settle: impl Fn(bool)) -> A {
@@ -263,7 +263,7 @@ impl ScopeRecord {
 }
 
 impl ScopedJobSlot {
-    /// Consumes the closure: runs it, or drops it. Returns false if another thread has taken it.
+    /// Consumes the closure: runs it, or drops it. Returns false if another thread has taken the closure.
     fn end(this: &Arc<Self>, run: bool) -> bool {
         let taken = this.closure.lock().take();
         let Some(closure) = taken else { return false };
@@ -299,7 +299,7 @@ impl ScopedJobSlot {
 }
 
 impl ScopedJob {
-    /// Runs the closure. Returns false if another thread has taken it.
+    /// Runs the closure. Returns false if another thread has taken the closure.
     pub(crate) fn run(self) -> bool {
         ScopedJobSlot::end(&self.0, true)
     }

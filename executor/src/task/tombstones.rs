@@ -4,8 +4,8 @@
 //! count of waiting tasks must not include tombstones, so tombstones have a count of their own. The thread
 //! pool, the serial executor and the striped executor count their tombstones.
 //!
-//! The count can be below zero for a moment. A thread cancels a task first and counts it afterwards. In
-//! between, another thread can take the task out.
+//! The count can be below zero for a moment. A thread cancels a task first and counts it afterwards. Between
+//! the two steps, another thread can take the task out of the queue.
 
 use super::Task;
 use crate::sync::atomic::{AtomicIsize, Ordering};

@@ -59,8 +59,8 @@ pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> OnDrop<fn()> {
 }
 
 /// Tells the worker on this thread which task of a strand the drain task runs next. Called only if the next
-/// task or the previous task has a name. The drain task can itself be a task of another strand. Then the worker
-/// is told about the outermost drain task, because that is the task that the worker runs.
+/// task or the previous task has a name. The drain task can itself be a task of another strand. Then the
+/// worker is told about the outermost drain task, because the worker runs this drain task.
 pub(crate) fn runs_part(drain: TaskId, part: &TaskLabel) {
     let as_whom = |roles: &RefCell<Vec<ExecutorRole>>| {
         let mut drain = drain;

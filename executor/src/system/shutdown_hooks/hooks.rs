@@ -272,12 +272,12 @@ impl ShutdownHooks {
     ///
     /// A hook can also call `exit` indirectly, through the library: in a callback that the hook's `cancel`
     /// runs, in a task that the hook runs itself, or in a destructor. After an indirect call, only the
-    /// callback, task or destructor is unwound. The library's frames between that code and the hook are not
-    /// unwound, because an operation of the library must not stop half-way. The thread stays in the library's
-    /// frames for ever, and another thread runs the remaining hooks. So the values on the hook's stack are
-    /// not dropped, and an operation that the hook has begun, such as the run of a task, does not end. A
-    /// `catch_unwind` of your own or of another library may catch the unwinding. If that code drops the
-    /// payload, the hook still does not go on. If that code forgets the payload, the hook goes on.
+    /// callback, task or destructor is unwound. The library's frames between the unwound code and the hook
+    /// are not unwound, because an operation of the library must not stop half-way. The thread stays in the
+    /// library's frames for ever, and another thread runs the remaining hooks. So the values on the hook's
+    /// stack are not dropped, and an operation that the hook has begun, such as the run of a task, does not
+    /// end. A `catch_unwind` of your own or of another library may catch the unwinding. If that code drops
+    /// the payload, the hook still does not go on. If that code forgets the payload, the hook goes on.
     ///
     /// ```
     /// use executor::shutdown_hooks::{ShutdownCause, ShutdownHooks};

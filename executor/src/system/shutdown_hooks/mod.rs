@@ -79,8 +79,8 @@
 //!
 //! 1. Exactly one thread takes a hook out of the list: the runner, which then runs the hook, or the thread
 //!    that removes the hook. So a hook runs at most once.
-//! 2. The phase changes under the lock, and only forward. The step to `Running` also sets the cause and the
-//!    deadline, and sets the flag by which the handler recognises the second signal.
+//! 2. The phase changes only under the lock, and only to a later phase. The step to `Running` also sets the
+//!    cause and the deadline, and sets the flag by which the handler recognises the second signal.
 //! 3. No hook runs and no hook is dropped under the lock.
 //! 4. As soon as `ends` is set, the process ends with `status`, and no call that waits for the hooks returns.
 
