@@ -38,8 +38,8 @@ impl ScheduledPoolBuilder {
         Self { pool: ThreadPoolExecutor::builder(), name: "executor-sleeper".to_owned(), after }
     }
 
-    /// Sets the number of threads that run the tasks that are due. The pool starts its threads one by one, as
-    /// tasks are scheduled, and keeps them until it ends. Default: 1.
+    /// Sets the number of threads that run the tasks that are due. When a task is scheduled, the pool starts
+    /// one more thread, up to this number, and keeps its threads until the pool ends. Default: 1.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;
@@ -72,8 +72,8 @@ impl ScheduledPoolBuilder {
         self
     }
 
-    /// Sets the thread factory, as [`ThreadPoolBuilder::thread_factory`] does. The factory does not make the
-    /// thread that watches the time.
+    /// Sets the thread factory, as [`ThreadPoolBuilder::thread_factory`] does. The pool does not use the
+    /// factory for the thread that watches the time.
     ///
     /// ```
     /// use executor::{NamedThreads, ScheduledThreadPoolExecutor, prelude::*};
@@ -143,7 +143,8 @@ impl ScheduledPoolBuilder {
     }
 
     /// Sets whether tasks that wait for their time still run after a shutdown. Default: yes. With `false`, a
-    /// shutdown drops the tasks that wait for their time, and their handles are completed as cancelled.
+    /// shutdown drops the tasks that wait for their time, and completes the handles of these tasks as
+    /// cancelled.
     ///
     /// ```
     /// use executor::{JoinError, ScheduledThreadPoolExecutor, prelude::*};

@@ -12,8 +12,8 @@ use crate::waiting::error::RejectReason;
 
 /// Gives each task to another executor when a delay has passed.
 ///
-/// Use it for tasks that must first wait for some time and then run on a certain executor: retries in a
-/// bounded pool, or a reminder in the strand of an account.
+/// Use a delayed executor for tasks that must first wait for some time and then run on a certain executor,
+/// such as retries in a bounded pool or reminders in the strand of an account.
 /// [`ScheduledThreadPoolExecutor::delayed`](crate::ScheduledThreadPoolExecutor::delayed) makes it.
 ///
 /// ```
@@ -34,17 +34,18 @@ use crate::waiting::error::RejectReason;
 /// ```
 ///
 /// # Two executors
-/// Until its time has come, a task belongs to the scheduled pool: its [shutdown
-/// rules](crate::ScheduledThreadPoolExecutor#its-end) decide what happens to the task. Then a thread of the
-/// scheduled pool gives the task to the other executor. If that executor refuses the task, no submitter is
-/// there to hear of it: the task is dropped, and its handle is completed as cancelled.
+/// Until its time has come, a task is in the scheduled pool, and the [shutdown
+/// rules](crate::ScheduledThreadPoolExecutor#its-end) of that pool decide what happens to the task. When the
+/// time has come, a thread of the scheduled pool gives the task to the other executor. If the other executor
+/// refuses the task, no submitter can get the error: the task is dropped, and its handle is completed as
+/// cancelled.
 ///
 /// A task keeps its id, its name and its priority. A task that is cancelled before its time never reaches the
-/// other executor. But the task keeps its place in the schedule until its time has come.
+/// other executor. But a cancelled task keeps its place in the schedule until its time has come.
 ///
 /// # Blocking
-/// A submission does not wait for the other executor. Later a thread of the scheduled pool submits the task to
-/// the other executor. So the other executor may block that thread, or run the task on it.
+/// A submission does not wait for the other executor. Later a thread of the scheduled pool submits the task
+/// to the other executor. So the other executor may block that thread, or run the task on that thread.
 pub struct DelayedExecutor<E> {
     executor: Arc<E>,
     delay: Duration,

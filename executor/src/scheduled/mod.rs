@@ -19,8 +19,8 @@
 //! 2. No user code delays another deadline: the sleeper runs no user code. There is one exception: if the
 //!    pool's threads were not started when tasks were planned, the sleeper calls the thread factory.
 //!    (`shared`)
-//! 3. Every planned task runs, is given back, or is dropped. The drop of a planned task completes its handle
-//!    as cancelled. Every series ends exactly once. (`shared`, `series_task`)
+//! 3. Every planned task runs, is given back to a caller, or is dropped. The drop of a planned task completes
+//!    its handle as cancelled. Every series ends exactly once. (`shared`, `series_task`)
 //! 4. Runs of one series never overlap. (`schedule`)
 
 mod rule; // when a series runs next
@@ -78,8 +78,9 @@ use shared::ScheduledShared;
 /// ```
 ///
 /// # Cancellation
-/// The token of a task or of a run is not a child of the submitter's current token, as with
-/// [`submit`](crate::ExecutorExt::submit). A handle cancels its task, and a [`Series`] cancels its runs.
+/// As with [`submit`](crate::ExecutorExt::submit), the token of a task or of a run is not a child of the
+/// submitter's current token. A cancel of a handle cancels the task, and a cancel of a [`Series`] cancels the
+/// runs.
 ///
 /// # Priorities
 /// Tasks run in the order in which they become due. The [priority](Task::priority) of a task has no effect.
@@ -105,17 +106,18 @@ use shared::ScheduledShared;
 /// task is due, and [`close`](ExecutorService::close) waits until the executor has ended. **The drop of the
 /// executor does not wait so long**: it cancels the tasks that are not due yet, and waits for the tasks that
 /// are due or run. The drop does not wait at all if one of the executor's own tasks drops the executor, or if
-/// the thread unwinds.
+/// the dropping thread unwinds.
 ///
 /// [`shutdown_now`](ExecutorService::shutdown_now) first hands out the tasks that were due and have not
 /// begun. Then `shutdown_now` hands out the tasks that were not due yet, in the order of their times. Finally
-/// it ends the series and cancels the running tasks.
+/// `shutdown_now` ends the series and cancels the running tasks.
 ///
 /// # Blocking
-/// A call that waits for the end blocks until the end. Any other call blocks only while it hands a few tasks
-/// to the pool. A task that joins another task keeps its thread until the other task has run, even if the
-/// other task is not due yet. On a pool of one thread, a task must not join a delayed task: the delayed task
-/// would never run. A wait for a task that is not due is not reported as [starvation](crate::Starvation).
+/// A call that waits for the end of the executor blocks until that end. Any other call blocks only while it
+/// hands a few tasks to the pool. A task that joins another task keeps its thread until the other task has
+/// run, even if the other task is not due yet. On a pool of one thread, a task must not join a delayed task:
+/// the delayed task would never run. A wait for a task that is not due is not reported as
+/// [starvation](crate::Starvation).
 #[doc(alias = "DelayQueue")]
 #[doc(alias = "ScheduledExecutorService")]
 #[doc(alias = "Timer")]
@@ -211,8 +213,8 @@ impl ScheduledThreadPoolExecutor {
     }
 
     /// Schedules a closure to run again and again at a fixed rate: first after `initial`, and then once each
-    /// `period`. The runs of the series never overlap. [`series`](Self::series) has more settings: what
-    /// happens to missed ticks, what happens after a panic, and a name.
+    /// `period`. The runs of the series never overlap. [`series`](Self::series) has more settings: the
+    /// reaction to missed ticks, the reaction to a panic, and a name.
     ///
     /// ```
     /// use executor::{Latch, ScheduledThreadPoolExecutor};
@@ -290,9 +292,10 @@ impl ScheduledThreadPoolExecutor {
 
     /// Returns an executor that gives each task to `executor` when `delay` has passed.
     ///
-    /// Use it if a task must wait and then run elsewhere: on a pool for tasks of its kind, or in a strand. If the
-    /// task may run on this pool, call [`schedule`](Self::schedule) instead. The new executor does not keep this
-    /// pool running. After the end of this pool the new executor refuses all tasks.
+    /// Use the new executor if a task must wait and then run elsewhere: on a pool for tasks of its kind, or
+    /// in a strand. If the task may run on this pool, call [`schedule`](Self::schedule) instead. The new
+    /// executor does not keep this pool running. After the end of this pool the new executor refuses all
+    /// tasks.
     ///
     /// ```
     /// use std::time::Duration;

@@ -60,8 +60,8 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// Sets the delay from this call to the first run. Default: no delay. If the clock cannot reach the end
-    /// of the delay, the series never runs.
+    /// Sets the delay from this call to the first run. Default: no delay. If the end of the delay is beyond
+    /// the clock's range, the series never runs.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;
@@ -137,8 +137,9 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// Begins the series at a fixed rate: one tick each `period`, beginning with the time of the first run. The
-    /// runs never overlap. The series does not drift: each tick is a whole number of periods after the first tick.
+    /// Begins the series at a fixed rate, with one tick in each `period`: the first tick is the time of the
+    /// first run. The runs never overlap. The series does not drift: each tick is a whole number of periods
+    /// after the first tick.
     ///
     /// ```
     /// use executor::{Latch, ScheduledThreadPoolExecutor};

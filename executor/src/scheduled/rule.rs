@@ -1,10 +1,10 @@
 //! The rules that determine the time of the next run of a series. The functions of this file only calculate
 //! with instants.
 //!
-//! A series at a fixed rate has a grid of *ticks*: the time of its first run, and from there one tick each
-//! period. A tick is computed from the tick before it and never from the clock. So the series does not drift:
-//! late runs do not make later runs later. A series with a fixed delay has no grid: it waits from the end of a
-//! run to the next run.
+//! A series at a fixed rate has a grid of *ticks*: the first tick is the time of the first run, and one more
+//! tick follows after each period. A tick is computed from the tick before it and never from the clock. So
+//! the series does not drift: a late run does not delay the runs after it. A series with a fixed delay has no
+//! grid: it waits from the end of a run to the next run.
 //!
 //! ```text
 //!   fixed rate, period 4         fixed rate, one run takes 9 and misses the ticks at 4 and 8
@@ -39,13 +39,13 @@ use crate::sync::{Duration, Instant};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MissedTicks {
-    /// The series runs once for each missed tick, one run right after the other, until it is on time again.
-    /// Use this rule for counting: after an hour with a period of a second, there were 3600 runs. If each run
-    /// takes longer than the period, the series runs without a break.
+    /// The series runs once for each missed tick, one run right after the other, until the series is on time
+    /// again. Use this rule for counting: after an hour with a period of a second, there were 3600 runs. If
+    /// each run takes longer than the period, the series runs without a break.
     #[default]
     CatchUp,
-    /// The series leaves the missed ticks out: the next run is at the next tick. Use this rule for work that
-    /// is pointless when it is late, such as a display.
+    /// The series skips the missed ticks: the next run is at the next tick. Use this rule for work that is
+    /// pointless when it is late, such as a display.
     Skip,
     /// The series makes one run at once, and counts the later ticks from that run. Use this rule for work
     /// that needs at least one period *between* two runs.
@@ -56,7 +56,7 @@ pub enum MissedTicks {
 ///
 /// The panic is never lost. If the series goes on, the panic goes to the [panic handler](crate::panics) at
 /// once, like the panic of a task without a handle. If the series stops, the panic is part of its
-/// [end](crate::SeriesEnd). If no caller reads the end, the panic goes to the handler.
+/// [end](crate::SeriesEnd). If no caller reads the end, the panic goes to the panic handler.
 ///
 /// ```
 /// use executor::{AfterPanic, ScheduledThreadPoolExecutor, SeriesEnd};
@@ -76,12 +76,12 @@ pub enum AfterPanic {
     Stop,
     /// The series goes on as if the run had returned.
     Continue,
-    /// The series goes on after a rest. The rest doubles with each further panic until a run has returned. A
-    /// series at a fixed rate goes on at its first tick after the rest.
+    /// The series goes on after a waiting time. The waiting time doubles with each further panic until a run
+    /// has returned. A series at a fixed rate goes on at its first tick after the waiting time.
     BackOff {
-        /// The rest after the first panic.
+        /// The waiting time after the first panic.
         first: Duration,
-        /// The longest rest.
+        /// The longest waiting time.
         most: Duration,
     },
 }

@@ -23,9 +23,9 @@
 //!
 //! # Invariants
 //!
-//! 1. Entries come out in the order of their times. Entries with equal times come out in the order in which
-//!    they were planned.
-//! 2. No entry comes out before its time.
+//! 1. Entries leave the heap in the order of their times. Entries with equal times leave the heap in the
+//!    order in which they were planned.
+//! 2. No entry leaves the heap before its time.
 //! 3. A series has at most one entry, and has no entry while one of its runs is under way. So its runs never
 //!    overlap.
 //! 4. Each run has a number. Only a report about the latest run of a series changes the series.
@@ -121,7 +121,7 @@ impl<T, S> Schedule<T, S> {
         (self.entries.len() - self.series.values().filter(waits).count(), self.series.len())
     }
 
-    /// Returns whether the schedule was shut down, and no entry and no series is left.
+    /// Returns true if the schedule was shut down, and has no entry and no series any more.
     pub(super) fn is_over(&self) -> bool {
         self.shutdown.is_some() && self.entries.is_empty() && self.series.is_empty()
     }

@@ -17,7 +17,7 @@ use crate::waiting::error::{CutShort, WaitError};
 use crate::waiting::wait::cut_short;
 
 /// The closure that a series runs again and again. The argument is the series itself, so the closure can
-/// change or end it.
+/// change or end the series.
 pub(super) type SeriesBody = Box<dyn FnMut(&Series) + Send>;
 
 /// The reason why a series has ended.
@@ -113,7 +113,7 @@ impl SeriesShared {
     }
 
     /// Ends a series that has left the schedule: publishes the reason, and drops the body. If a run is under
-    /// way, that run has the body and drops it itself.
+    /// way, that run owns the body and drops it.
     pub(super) fn finish(&self, end: SeriesEnd) {
         let _ = self.end.complete(end); // refused only if the series has ended before
         self.drop_body();
@@ -170,8 +170,8 @@ impl Drop for SeriesShared {
 ///
 /// # From within
 /// A run may call all methods on its own series except [`join`](Self::join). In a run, that call would wait
-/// for the end of the series, but the series cannot end before the run has returned. A change that a run makes
-/// applies to the runs after it.
+/// for the end of the series, but the series cannot end before the run has returned. A change that a run
+/// makes applies to the later runs.
 #[doc(alias = "TimerTask")]
 #[derive(Clone)]
 #[doc(alias = "ScheduledFuture")]
@@ -186,7 +186,7 @@ impl Series {
         Self { inner: Arc::clone(inner), ended: inner.ended.clone() }
     }
 
-    /// Returns the id of the series. All its runs have the same id.
+    /// Returns the id of the series. All runs of the series have this id.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;
@@ -203,7 +203,7 @@ impl Series {
         self.inner.id
     }
 
-    /// Returns the name of the series. All its runs have the same name.
+    /// Returns the name of the series. All runs of the series have this name.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;
@@ -236,8 +236,8 @@ impl Series {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn runs(&self) -> u64 {
-        // Acquire: pairs with the Release in `run_body`. So a caller that sees a run counted also sees what
-        // the run did.
+        // Acquire: pairs with the Release in `run_body`. So a caller that sees the new count also sees what
+        // the counted run did.
         self.inner.runs.load(Ordering::Acquire)
     }
 
@@ -261,7 +261,7 @@ impl Series {
         self.inner.planner.upgrade()?.next_run(self.inner.id)
     }
 
-    /// Changes the period of the series, or its delay if it has a fixed delay.
+    /// Changes the period of a series at a fixed rate, or the delay of a series with a fixed delay.
     ///
     /// At a fixed rate, the new period begins at the planned time of the last run. With a fixed delay,
     /// the new delay begins at the end of the last run. If the new time of the next run has passed, the next run
@@ -460,8 +460,8 @@ fn joined(end: Result<Arc<SeriesEnd>, SharedJoinError>) -> Result<SeriesEnd, Wai
     }
 }
 
-/// Returns the end of the series to a caller, and marks the panic in it as read. `None` means that the
-/// executor was dropped; in that case the series ended by a shutdown.
+/// Returns to a caller the reason why the series has ended, and marks the panic in this reason as read.
+/// `None` means that the executor was dropped; in that case the series ended by a shutdown.
 fn told(end: Option<&SeriesEnd>) -> SeriesEnd {
     if let Some(SeriesEnd::Panicked(panic)) = end {
         panic.mark_read();

@@ -1,11 +1,11 @@
 //! One run of a series, as a task of the pool.
 //!
 //! For the pool, a run is a task like any other task. A run has the id and the name of its series. Hooks see
-//! the run, statistics count it, and the report of its panic names it. An observer connects the task with the
-//! series. The observer reports the end of the task to the series in every case. The observer also makes the
-//! token of the series a parent of the task's token.
+//! the run, statistics count the run, and the report of a panic names the run. An observer connects the task
+//! with the series. The observer reports the end of the task to the series in every case. The observer also
+//! makes the token of the series a parent of the task's token.
 //!
-//! Between two runs, the series holds its body. During a run, the body is on the stack of the run. There is
+//! Between two runs, the body is in the series. During a run, the body is on the stack of the run. There is
 //! never more than one run under way, so a run finds the body in the series.
 
 use super::series::{Planner, Series, SeriesBody, SeriesShared};
@@ -56,8 +56,8 @@ struct SeriesRun {
 
 impl SeriesRun {
     fn tell(&self, panic: Option<&Panic>) {
-        // Relaxed: only one thread at a time has the task. The thread that gets the task sees all writes
-        // of the thread that had it before.
+        // Relaxed: only one thread at a time has the task. The thread that gets the task sees all writes of
+        // the previous thread that had the task.
         if !self.is_told.swap(true, Ordering::Relaxed) {
             self.planner.ended(&self.series, self.number, panic);
         }

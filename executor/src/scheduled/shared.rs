@@ -1,9 +1,9 @@
 //! The state that the executor, its sleeper and its series share: the schedule with its lock, and the pool
 //! for tasks that are due.
 //!
-//! The [schedule](super::schedule) decides, under the lock of this file, and returns tasks and series. This
-//! file first releases the lock and then drops the returned tasks and series, because such a drop runs user
-//! code.
+//! The [schedule](super::schedule) makes the decisions, under the lock of this file, and returns the tasks
+//! and series that this file must hand over or drop. This file first releases the lock and then drops the
+//! returned tasks and series, because their drop runs user code.
 //!
 //! # The sleeper
 //!
@@ -15,25 +15,25 @@
 //!                                              plan() with an earlier one
 //! ```
 //!
-//! The sleeper is woken only if a new entry is before all others, or if the schedule is over. When an entry
-//! is removed, the sleeper still wakes up at the time of that entry. If it finds no entry that is due, it
-//! sleeps again. So the removal of an entry needs no system call.
+//! The sleeper is woken only if a new entry is due before all others, or if the schedule is over. When an
+//! entry is removed, the sleeper still wakes up at the time of that entry. If the sleeper then finds no entry
+//! that is due, it sleeps again. So the removal of an entry needs no system call.
 //!
 //! # Why the sleeper has its own thread and does not use the timer's thread
 //!
-//! The timer of the process runs the library's jobs and must not be held up. But handing many tasks to a pool
+//! The timer of the process runs the library's jobs and must not be delayed. But handing many tasks to a pool
 //! takes time, and may call a user's thread factory. Meanwhile the timer would need another thread to watch
 //! the time. If the system cannot start a thread, the timer keeps the deadline until a thread can be started,
 //! but this executor must refuse the task.
 //!
 //! # Invariants
 //!
-//! 1. If there is an entry, the sleeper is awake, or it sleeps until the entry's time or an earlier time.
-//!    There is one exception: the system may refuse to start the sleeper's thread. Then the
-//!    submission is refused, and the next submission tries again to start the sleeper.
-//! 2. A task is in the schedule, in the pool, or with the sleeper, which then hands it over to the pool. While
-//!    the sleeper has tasks, `handing` is set. `shutdown_now` waits until `handing` is `None`, so it finds
-//!    every task.
+//! 1. While the schedule has an entry, the sleeper is awake, or sleeps at most until the time of that entry.
+//!    There is one exception: the system may refuse to start the sleeper's thread. Then the submission is
+//!    refused, and the next submission tries again to start the sleeper.
+//! 2. A task is in the schedule, in the pool, or with the sleeper, which then hands the task over to the
+//!    pool. While the sleeper has tasks, `handing` is set. `shutdown_now` waits until `handing` is `None`, so
+//!    it finds every task.
 //! 3. The pool is shut down when three things are true: the executor was shut down, the schedule is over, and
 //!    `handing` is `None`. Any thread that sees these three things shuts the pool down. So a planned task
 //!    finds the pool closed only after `shutdown_now`.
@@ -62,13 +62,13 @@ use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 /// does not wait for long.
 const BATCH: usize = 64;
 
-/// If the pool had no thread for a task, the sleeper hands the task over again after this time.
+/// If the pool had no thread for a task, the sleeper tries again after this time.
 const RETRY: Duration = Duration::from_millis(10);
 
 pub(super) struct ScheduledShared {
     pub(super) pool: ThreadPoolExecutor,
     state: Mutex<ScheduledData>,
-    /// Notified to wake the sleeper: a new entry is before all others, or no entry will come any more.
+    /// Notified to wake the sleeper: a new entry is due before all others, or no entry will come any more.
     changed: Condvar,
     /// Notified when `handing` is `None` again.
     handed: Condvar,
@@ -85,7 +85,7 @@ pub(super) struct ScheduledShared {
 struct ScheduledData {
     plan: Schedule<Task, Arc<SeriesShared>>,
     sleeper: Sleeper,
-    /// The sleeper's thread, while the sleeper has entries that are not in the schedule or the pool.
+    /// The sleeper's thread, while the sleeper has entries that are neither in the schedule nor in the pool.
     handing: Option<ThreadKey>,
 }
 
@@ -174,8 +174,8 @@ impl ScheduledShared {
         Err(RejectReason::NoThread(error))
     }
 
-    /// Makes the pool start one more thread, unless it has all its threads. The executor starts a thread
-    /// with each new entry, so that no thread must be started when a task is due.
+    /// Makes the pool start one more thread, unless the pool has all its threads. The executor starts a
+    /// thread with each new entry, so that no thread must be started when a task is due.
     fn start_a_thread(&self) {
         // Relaxed: a stale value only makes the executor ask the pool once more.
         if !self.has_threads.load(Ordering::Relaxed) && !self.pool.prestart_core_thread() {
@@ -183,8 +183,8 @@ impl ScheduledShared {
         }
     }
 
-    /// Makes sure that the sleeper is awake at the given time. Fails if no sleeper runs and its thread cannot
-    /// be started. The error contains the guard of the lock.
+    /// Makes sure that the sleeper is awake at the given time. Fails if there is no sleeper and the sleeper's
+    /// thread cannot be started. The error contains the guard of the lock.
     fn wake_for<'a>(
         &'a self,
         mut state: MutexGuard<'a, ScheduledData>,
@@ -206,7 +206,7 @@ impl ScheduledShared {
         })
     }
 
-    /// Wakes the sleeper if it would sleep longer than until the given time.
+    /// Wakes the sleeper if it would still sleep at the given time.
     fn wake_sooner(&self, mut state: MutexGuard<'_, ScheduledData>, at: Instant) {
         if let Sleeper::Asleep(until) = state.sleeper
             && until.is_none_or(|until| at < until)
@@ -239,7 +239,7 @@ impl ScheduledShared {
             for task in refused {
                 let slot = state.plan.plan_task(later(Instant::now(), RETRY), task);
                 let lane = self.registration.id().with_lane(slot as u64);
-                // If the task was cancelled meanwhile, it is removed when it is due.
+                // A task that was cancelled meanwhile is removed when it is due.
                 state.plan.task(slot).map(|task| task.enter_queue(lane));
             }
             state.handing = None;
@@ -335,7 +335,7 @@ impl ScheduledShared {
 
     // ----- tasks that leave -----
 
-    /// Returns the slots of the tasks that belong to a lane.
+    /// Returns the slots of the tasks in the lane of this queue.
     fn in_lane(state: &ScheduledData, queue: QueueId) -> impl Iterator<Item = usize> + use<> {
         let lane = usize::try_from(queue.lane()).unwrap_or(usize::MAX);
         state.plan.slots_like(lane, QueueId::LANES)
@@ -447,7 +447,7 @@ impl QueueOwner for ScheduledShared {
         self.name.clone()
     }
 
-    /// Returns `Elsewhere`: the time decides when a task can run, not a thread.
+    /// Returns `Elsewhere`: a task in the schedule waits for its time, and not for a thread.
     fn served_by(self: Arc<Self>, _queue: QueueId) -> ServedBy {
         ServedBy::DrainTask(Location::Elsewhere)
     }

@@ -8,7 +8,7 @@
 #[cfg(all(target_os = "linux", feature = "timer-slack", not(any(feature = "loom", feature = "shuttle"))))]
 pub(super) fn make_fine() {
     // The requested slack is one nanosecond, because zero would mean the default. If the system refuses, the
-    // sleeper only wakes up less exactly.
+    // only effect is that the sleeper wakes up less exactly.
     let _ = rustix::thread::set_current_timer_slack(Some(std::num::NonZeroU64::MIN));
 }
 

@@ -1,10 +1,10 @@
 //! A child process that is killed when a token is cancelled, so that a wait for the child returns.
 //!
-//! `Child::wait` needs `&mut Child`, and so does `Child::kill`. So while a thread waits for a child, no other
+//! Both `Child::wait` and `Child::kill` need `&mut Child`. So while a thread waits for a child, no other
 //! thread can kill the child. But the system has a call that waits for the end of a process and leaves the
-//! ended process as a zombie. While a thread waits in that call, it holds no lock. Later a thread collects
-//! the zombie, under the lock. Until the zombie is collected, no other process gets the child's number. So a
-//! kill under the lock always reaches this child, running or ended, and never another process.
+//! ended process as a zombie. While a thread waits in that call, the thread holds no lock. Later a thread
+//! collects the zombie, under the lock. Until the zombie is collected, no other process gets the child's
+//! number. So a kill under the lock always reaches this child, running or ended, and never another process.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -17,8 +17,8 @@ use crate::sync::{Arc, Mutex};
 /// A [`Child`] that is killed when a token is cancelled, so that a [`wait`](Self::wait) for its end returns.
 ///
 /// A cancel kills only the child itself. The processes that the child has started go on. Dropping the value
-/// does nothing to the child, like the drop of a [`Child`]: a running child goes on, and an ended child stays
-/// a zombie until this process ends, unless a thread has waited for it.
+/// does nothing to the child, like the drop of a [`Child`]: a running child goes on. An ended child stays a
+/// zombie until this process ends, unless a thread has waited for the child.
 ///
 /// ```
 /// use std::process::Command;
@@ -85,10 +85,10 @@ impl CancellableChild {
     ///
     /// # Errors
     /// An error that has [`struct@crate::Cancelled`] in it if the child was killed because the token is
-    /// cancelled. The killed child was collected, too. If the child had ended by itself before, the
-    /// call returns its status, even if the token is cancelled. Any other error comes from the system. For
-    /// example, the system knows no status if this process ignores SIGCHLD, perhaps because its parent
-    /// ignored SIGCHLD.
+    /// cancelled. In this case the call has also collected the killed child. If the child had already ended
+    /// by itself, the call returns the child's status, even if the token is cancelled. Any other error comes
+    /// from the system. For example, the system knows no status if this process ignores SIGCHLD, perhaps
+    /// because its parent ignored SIGCHLD.
     ///
     /// # Blocking
     /// Blocks until the child has ended by itself, or was killed because the token was cancelled.
@@ -129,7 +129,7 @@ impl CancellableChild {
     /// ```
     ///
     /// # Errors
-    /// Fails if the system cannot tell the status.
+    /// Fails if the system does not know the status.
     pub fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
         self.shared.lock().child.try_wait()
     }

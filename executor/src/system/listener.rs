@@ -17,8 +17,9 @@ use crate::cancel::CancelToken;
 
 /// A [`TcpListener`] whose [`accept`](Self::accept) returns when a token is cancelled.
 ///
-/// Any number of threads may accept. The listener stays open: clients that connect after the cancel wait in
-/// its backlog. A thread can still accept them, through [`into_inner`](Self::into_inner) or another clone.
+/// Any number of threads may accept. The listener stays open: after the cancel, new clients wait in its
+/// backlog. A thread can still accept these clients, through [`into_inner`](Self::into_inner) or another
+/// clone.
 ///
 /// ```
 /// use std::net::TcpListener;
@@ -74,8 +75,8 @@ impl CancellableListener {
     /// ```
     ///
     /// # Errors
-    /// An error that has [`struct@crate::Cancelled`] in it if the token is cancelled. A cancelled call takes
-    /// no connection. All other errors come from [`TcpListener::accept`].
+    /// An error that has [`struct@crate::Cancelled`] in it if the token is cancelled. A cancelled call
+    /// accepts no connection. All other errors come from [`TcpListener::accept`].
     ///
     /// # Blocking
     /// Blocks until a client connects or the token is cancelled.
@@ -113,10 +114,10 @@ impl CancellableListener {
 
     /// Returns the listener and makes it blocking again.
     ///
-    /// The mode belongs to the socket, so its clones become blocking again, too. If another
+    /// The listener and its clones share the mode, so the clones become blocking again, too. If another
     /// `CancellableListener` has a clone, a thread in the [`accept`](Self::accept) of that listener can then
-    /// block in the system, and no cancel wakes the thread. So call `into_inner` only when no thread accepts
-    /// any more. A drop of this value does not change the mode.
+    /// block in the system. No cancel wakes this thread. So call `into_inner` only when no thread accepts any
+    /// more. A drop of this value does not change the mode.
     ///
     /// ```
     /// use executor::{CancelToken, CancellableListener};

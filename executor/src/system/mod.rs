@@ -1,9 +1,9 @@
 //! Blocking calls of the system, made cancellable: connections, listeners, child processes.
 //!
 //! A thread that is blocked in a `read`, an `accept` or a `wait` is blocked in the system, and looks at no
-//! token. The thread that cancels must do something that makes the call return. That thread runs the callbacks
-//! that were registered with [`on_cancel`](crate::CancelToken::on_cancel). This module registers such
-//! callbacks for the calls in which programs block most often.
+//! token. The thread that cancels the token must make the blocked call return. That thread runs the callbacks
+//! that were registered with [`on_cancel`](crate::CancelToken::on_cancel). For the calls in which programs
+//! block most often, this module registers callbacks that make the call return.
 //!
 //! | blocked in | what a cancel does | what the call returns |
 //! |---|---|---|
@@ -56,6 +56,7 @@ mod sigquit;
 #[cfg(all(unix, feature = "signals"))]
 pub use sigquit::dump_at_sigquit;
 
-// The models leave this module out, because its hooks and signals belong to the real process.
+// The builds for the model checkers leave this module out, because its hooks and signals belong to the real
+// process.
 #[cfg(all(feature = "signals", not(any(feature = "loom", feature = "shuttle"))))]
 pub mod shutdown_hooks;

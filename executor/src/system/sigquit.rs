@@ -5,12 +5,13 @@
 //! A signal can interrupt a thread anywhere, even while it holds a lock of a pool. So the handler of the
 //! signal only writes a byte to a socket. A thread that sleeps in a read of that socket makes the dump.
 //!
-//! The thread does not use [`std::io::stderr`], because it has a lock: perhaps a task is stuck while it holds
-//! that lock. The thread writes to a copy of the file descriptor.
+//! The thread does not use [`std::io::stderr`], because standard error has a lock: perhaps a task is stuck
+//! while it holds that lock. The thread writes to a copy of standard error's file descriptor.
 //!
 //! # Invariants
 //!
-//! 1. The process has at most one such thread, even if the program calls [`dump_at_sigquit`] many times.
+//! 1. The process has at most one thread for these dumps, even if the program calls [`dump_at_sigquit`] many
+//!    times.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -28,11 +29,11 @@ use crate::sync::thread;
 static IS_SET_UP: RwLock<bool> = RwLock::new(false);
 
 /// Makes each SIGQUIT write a [dump](crate::dump()) to standard error; the signal no longer ends the process.
-/// `kill -QUIT` sends such a signal, and so does Ctrl-\\ in a terminal.
+/// Both `kill -QUIT` and Ctrl-\\ in a terminal send a SIGQUIT.
 ///
-/// Call the function once, early in `main`; further calls have no effect. The call starts a thread that sleeps
-/// until a signal comes. If signals come faster than the thread writes, several signals share a dump. The
-/// thread writes even if another thread holds the lock of [`std::io::stderr`].
+/// Call the function once, early in `main`; further calls have no effect. The call starts a thread that
+/// sleeps until a signal comes. If signals come faster than the thread writes, the thread makes one dump for
+/// several signals. The thread writes even if another thread holds the lock of [`std::io::stderr`].
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, dump_at_sigquit};
@@ -45,8 +46,8 @@ static IS_SET_UP: RwLock<bool> = RwLock::new(false);
 /// ```
 ///
 /// # Errors
-/// An error of the system: it has no thread or no socket left, or it does not let the signal be caught. After
-/// an error the signal keeps its old effect, and the program may call the function again.
+/// An error of the system: no thread or no socket is left, or the signal cannot be caught. After an error the
+/// signal keeps its old effect, and the program may call the function again.
 pub fn dump_at_sigquit() -> io::Result<()> {
     let mut is_set_up = IS_SET_UP.write().unwrap_or_else(PoisonError::into_inner);
     if !*is_set_up {

@@ -8,9 +8,9 @@ use crate::sync::Arc;
 
 /// A [`TcpStream`] that is shut down when a token is cancelled, so that a blocked `read` or `write` returns.
 ///
-/// Use this type in a task that serves a connection, and give it the task's token. Then a cancel of the
-/// task's handle, or a stop of the task's pool, also ends the connection. Like a `TcpStream`, the stream can be read
-/// and written through a shared reference.
+/// Use this type in a task that serves a connection, and give the task's token to the stream. Then a cancel
+/// of the task's handle, or a stop of the task's pool, also ends the connection. Like a `TcpStream`, the
+/// stream can be read and written through a shared reference.
 ///
 /// ```
 /// use std::io::Read;
@@ -34,7 +34,7 @@ use crate::sync::Arc;
 ///
 /// # Errors
 ///
-/// Once the token is cancelled, a call that transfers no data fails with an error that has
+/// After the token was cancelled, a call that transfers no data fails with an error that has
 /// [`struct@crate::Cancelled`] in it; see [`from_io`](crate::Cancelled::from_io).
 ///
 /// # Cancellation
@@ -127,9 +127,9 @@ impl CancellableStream {
         &self.stream
     }
 
-    /// Returns the stream. A later cancel does not shut the stream down; an earlier cancel has done so already.
-    /// If another thread is cancelling the token at this moment, this call waits until the stream is shut
-    /// down.
+    /// Returns the stream. A later cancel does not shut the stream down; an earlier cancel has already shut
+    /// it down. If another thread is cancelling the token at this moment, this call waits until the stream is
+    /// shut down.
     ///
     /// ```
     /// use executor::{CancelToken, CancellableStream};
@@ -151,7 +151,7 @@ impl CancellableStream {
     }
 
     /// Makes a call, and returns its result. But if the token is cancelled and the call transfers no data,
-    /// because of an error or the end of the stream, it returns the token's error.
+    /// because of an error or the end of the stream, the function returns the token's error.
     fn call(&self, call: impl FnOnce(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
         self.token.check()?;
         match call(&self.stream) {

@@ -1,16 +1,16 @@
 //! Closures that borrow from the stack of the thread that waits for them.
 //!
-//! An executor can keep a task for any time, so a task must own its data and cannot borrow. But a closure
-//! that sorts half of a slice borrows that half. The borrow is sound if the stack frame with the slice stays
-//! until the closure has run or was dropped. There are two ways to keep the frame for so long:
+//! An executor can keep a task for any length of time, so a task must own its data and cannot borrow. But a
+//! closure that sorts half of a slice borrows that half. The borrow is sound if the stack frame with the
+//! slice stays until the closure has run or was dropped. There are two ways to keep the frame for so long:
 //!
 //! * [`lend`] is for one closure, for which the calling function waits: the second half of a
 //!   [`join`](crate::fork_join::join). Neither the closure nor its result is ever on the heap.
 //! * [`ScopedJobs`] is for any number of closures of a [`scope`](crate::ExecutorExt::scope), which waits for
 //!   all of them.
 //!
-//! Exactly one thread takes a lent closure. The closure is behind a [`JobRef`] or a [`ScopedJob`]. The thread
-//! that takes the closure runs or drops this value, which consumes it.
+//! Exactly one thread takes a lent closure. A [`JobRef`] or a [`ScopedJob`] refers to the closure. The thread
+//! that takes the closure consumes this reference: it runs the closure or drops it.
 //!
 //! ```text
 //!             ┌── run ───▶ result written ──┐
@@ -25,9 +25,9 @@
 //! 1. If a closure borrows from a stack frame, the frame stays until the closure was dropped or has run to its end.
 //!    A guard in [`lend`] and in [`ScopedJobs::keep`] waits for the closure's end, also during unwinding. A leaked
 //!    `JobRef` or `ScopedJob` makes its lender wait for ever, but does no other harm.
-//! 2. Only the owner of the `JobRef` accesses a closure and its result, until it sets `done` with Release.
-//!    The lender accesses closure and result after it has seen `done` with Acquire. The thread that sets
-//!    `done` does not touch the frame afterwards.
+//! 2. Until `done` is set with Release, only the owner of the `JobRef` accesses the closure and its result.
+//!    The lender accesses the closure and its result only after it has read `done` with Acquire. The thread
+//!    that sets `done` does not touch the frame afterwards.
 //! 3. The closure and its result are `Send`, because both can move to another thread.
 #![allow(unsafe_code, reason = "the lifetime of what is borrowed is erased")]
 
@@ -44,8 +44,8 @@ use crate::sync::{Arc, Mutex, UnsafeCell};
 
 // ----- one closure -----
 
-/// Lends `f` while `during` runs, and returns the results of both. If `f` was dropped unrun, its result is
-/// `None`.
+/// Lends `f` while `during` runs, and returns the results of both. If `f` was dropped before it ran, its
+/// result is `None`.
 ///
 /// `publish` gets a reference to `f`, which any thread may run or drop. After `during`, even if `during`
 /// panics, `settle` is called again and again until `f` is done. `settle` takes `f` back, or waits. The last
@@ -78,8 +78,8 @@ where
     }
 }
 
-/// Runs `during`. Then calls `settle` again and again, until `is_done` returns true. If `during` has
-/// panicked, goes on to unwind after that. The argument of `settle` says whether this thread unwinds.
+/// Runs `during`, and then calls `settle` again and again until `is_done` returns true. If `during` has
+/// panicked, the unwinding then continues. The argument of `settle` says whether this thread unwinds.
 #[inline]
 fn keep_frame<A>(during: impl FnOnce() -> A, is_done: impl Fn() -> bool, settle: impl Fn(bool)) -> A {
     let until_done = move |unwinding| {
@@ -195,9 +195,9 @@ impl<'scope> ScopedJobs<'scope> {
         Self { record: Arc::default(), scope: PhantomData }
     }
 
-    /// Runs `during`, and returns or unwinds when each closure lent meanwhile has run or was dropped.
-    /// Meanwhile calls `settle`, which takes closures back, or waits. The argument of `settle` is true if
-    /// this thread unwinds: in that case `settle` must not run users' code.
+    /// Runs `during`, and returns or unwinds when each closure that was lent meanwhile has run or was
+    /// dropped. Meanwhile calls `settle`, which takes closures back, or waits. The argument of `settle` is
+    /// true if this thread unwinds: in that case `settle` must not run users' code.
     pub(crate) fn keep<A>(&self, during: impl FnOnce() -> A, settle: impl Fn(bool)) -> A {
         self.record.lock().is_open = true;
         let are_settled = || {
@@ -208,16 +208,16 @@ impl<'scope> ScopedJobs<'scope> {
         keep_frame(during, are_settled, settle)
     }
 
-    /// Lends a closure, which must catch its own panics. The second result takes the closure back: it drops
-    /// the closure, or returns false if another thread has taken it.
+    /// Lends a closure, which must catch its own panics. The second result is a function that takes the
+    /// closure back: it drops the closure, or returns false if another thread has taken the closure.
     ///
     /// # Panics
     /// Outside [`keep`](Self::keep).
     pub(crate) fn lend(&self, f: impl FnOnce() + Send + 'scope) -> (ScopedJob, impl FnOnce() -> bool) {
         let f: Box<dyn FnOnce() + Send + 'scope> = Box::new(f);
         // SAFETY: `keep` returns only when the closure was dropped or has run (invariant 1). `'scope` is
-        // alive until then, since a `ScopedJobs<'scope>` is an argument of `keep`. Before another thread can
-        // reach the closure, the assertion below checks that `keep` is running.
+        // alive until then, because a `ScopedJobs<'scope>` is an argument of `keep`. Before another thread
+        // can reach the closure, the assertion below checks that `keep` is running.
         let f: Box<dyn FnOnce() + Send> = unsafe { mem::transmute(f) };
         let slot = Arc::new(ScopedJobSlot { closure: Mutex::new(Some(f)), record: Arc::clone(&self.record) });
         let mut record = self.record.lock();
@@ -244,8 +244,8 @@ impl<'scope> ScopedJobs<'scope> {
         &self.record
     }
 
-    /// Returns true if each lent closure has run or was dropped. Otherwise keeps the waker, which the thread
-    /// that ends the last of these closures calls.
+    /// Returns true if each lent closure has run or was dropped. Otherwise keeps the waker: the thread that
+    /// ends the last of these closures calls the waker.
     pub(crate) fn are_settled(&self, waker: &Waker) -> bool {
         let mut record = self.record.lock();
         if record.lent > 0 {
@@ -263,7 +263,7 @@ impl ScopeRecord {
 }
 
 impl ScopedJobSlot {
-    /// Consumes the closure: runs it, or drops it. Returns false if another thread has taken it.
+    /// Consumes the closure: runs it, or drops it. Returns false if another thread has taken the closure.
     fn end(this: &Arc<Self>, run: bool) -> bool {
         let taken = this.closure.lock().take();
         let Some(closure) = taken else { return false };
@@ -299,7 +299,7 @@ impl ScopedJobSlot {
 }
 
 impl ScopedJob {
-    /// Runs the closure. Returns false if another thread has taken it.
+    /// Runs the closure. Returns false if another thread has taken the closure.
     pub(crate) fn run(self) -> bool {
         ScopedJobSlot::end(&self.0, true)
     }

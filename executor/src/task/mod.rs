@@ -5,12 +5,12 @@
 //! thread would free it. So a closure of up to three words is stored inside the task; only a larger closure
 //! is boxed. The parts that few tasks have (a name, a priority, a [`TaskObserver`]) are in one optional box.
 //!
-//! [`Task::run`] takes a task by value, so it runs at most once. A panic in the closure is caught and
-//! becomes the [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the
-//! thread's current token.
+//! [`Task::run`] takes a task by value, so each task runs at most once. A panic in the closure is caught and
+//! becomes the [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the thread's
+//! current token.
 //!
 //! A task made with a handle ([`FutureTask`](crate::FutureTask)) shares its state with the handle. If a task
-//! with a handle is dropped unrun, its handle is completed as cancelled, so no joiner waits for ever.
+//! with a handle is dropped before it ran, its handle is completed as cancelled, so no joiner waits for ever.
 //!
 //! # Unsafe code
 //!
@@ -135,7 +135,7 @@ impl Task {
         Self { body: TaskBody::Closure(Closure::new(f)), rare: None, id: TaskId::next() }
     }
 
-    /// Makes a task with a given id: all runs of a series have the series' id.
+    /// Makes a task with a given id, because all runs of a series have the id of the series.
     pub(crate) fn of(id: TaskId, f: impl FnOnce() + Send + 'static) -> Self {
         Self { body: TaskBody::Closure(Closure::new(f)), rare: None, id }
     }
@@ -150,7 +150,7 @@ impl Task {
         Self { body: TaskBody::Other(Other::ScopedJob(lent)), rare: None, id: TaskId::next() }
     }
 
-    /// Gives the task a name, which reports and snapshots show.
+    /// Gives the task a name, which appears in reports and snapshots.
     ///
     /// ```
     /// let task = executor::Task::new(|| ()).named("index");
@@ -222,9 +222,9 @@ impl Task {
         TaskLabel { id: self.id, name: self.rare.as_ref().and_then(|rare| rare.name.clone()) }
     }
 
-    /// Notes that the task enters a queue. If the task is cancelled in the queue, the queue owner is told.
-    /// Returns false if the task is cancelled already; in that case the queue owner must count the task
-    /// itself.
+    /// Notes that the task enters a queue. If the task is cancelled in the queue, the queue owner is
+    /// notified. Returns false if the task is cancelled already; in that case the queue owner itself must
+    /// count the task.
     #[inline]
     pub(crate) fn enter_queue(&self, queue_id: QueueId) -> bool {
         self.observers().for_each(|observer| observer.queued(queue_id));
@@ -249,7 +249,7 @@ impl Task {
         self.body.cell().map_or(0, RunningTask::collector)
     }
 
-    /// Returns the task's id, which its handle has, too.
+    /// Returns the id that the task and its handle have.
     ///
     /// ```
     /// let (one, another) = (executor::Task::new(|| ()), executor::Task::new(|| ()));
@@ -270,7 +270,7 @@ impl Task {
     /// assert!(task.is_cancelled());
     /// ```
     pub fn is_cancelled(&self) -> bool {
-        // A finished task that still exists was not run, because a run consumes the task.
+        // A finished task that still exists was never run, because a run consumes the task.
         self.body.cell().is_some_and(HandleCell::is_finished)
     }
 
@@ -331,8 +331,8 @@ impl<F: FnOnce() + Send + 'static> From<F> for Task {
 /// A value that [`execute`](crate::ExecutorExt::execute) and the methods like it take: a closure, or a
 /// [`Task`].
 ///
-/// This trait has no methods. It exists so that a compiler's message says what a task is. Code that is generic
-/// over tasks uses it as a bound:
+/// This trait has no methods. This trait exists so that a compiler's message says what a task is. Code that
+/// is generic over tasks uses it as a bound:
 ///
 /// ```
 /// use executor::{Executor, IntoTask, RejectedExecution, ThreadPoolExecutor, prelude::*};
@@ -404,7 +404,7 @@ impl fmt::Display for TaskState {
     }
 }
 
-/// The name of a task in a report: by its name, or by its id if it has no name.
+/// The label that identifies a task in a report: the task's name, or its id if it has no name.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskLabel {
     id: TaskId,
@@ -459,9 +459,9 @@ impl Task {
         self
     }
 
-    /// Drops the observer with this root, and the observers around it, which belong to executors further
-    /// down. The task returns to the executor that gave it that observer. A task without an observer with
-    /// this root stays as it is.
+    /// Drops the observer with this root, and the observers around it: executors that got the task later have
+    /// added these observers. The task returns to the executor that gave it that observer. A task without an
+    /// observer with this root stays as it is.
     pub(crate) fn alone_from(mut self, root: &CancelToken) -> Self {
         while self.goes_under(root) {
             self = self.alone();
@@ -495,7 +495,7 @@ impl Task {
         self.drain().is_some_and(|drain| drain.is_under(root))
     }
 
-    /// Gives a drain task the present priority of its strand. The owner of a queue calls this after
+    /// Gives a drain task the present priority of its strand. The owner of a queue calls this method after
     /// [`enter_queue`](Self::enter_queue). Then a task that enters the strand later finds the queue, and asks
     /// the queue to [raise](crate::WorkQueue::raise) the drain task.
     pub(crate) fn up_to_date(mut self) -> Self {
@@ -505,8 +505,8 @@ impl Task {
         self
     }
 
-    /// Returns the label of this task in a list of waiting tasks. A drain task stands for the task that it
-    /// would run first.
+    /// Returns the label of this task in a list of waiting tasks. In the list, a drain task has the label of
+    /// the task that it would run first.
     pub(crate) fn stands_for(&self) -> TaskLabel {
         self.drain().and_then(StrandDrain::first).unwrap_or_else(|| self.label())
     }
@@ -539,8 +539,9 @@ impl Task {
         matches!(self.body, TaskBody::Other(Other::ScopedJob(_)))
     }
 
-    /// Returns the unbegun tasks of an executor that was shut down. A user may keep the returned tasks for
-    /// any time. Drops the tasks of scopes, because the scopes wait for them. The caller holds no lock.
+    /// Returns the tasks that had not begun when their executor was shut down. A user may keep the returned
+    /// tasks for any length of time. Drops the tasks of scopes, because the scopes wait for them. The caller
+    /// holds no lock.
     pub(crate) fn hand_out(tasks: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let tasks = tasks.into_iter().filter(|task| !task.is_of_scope());
         tasks.inspect(Self::left_out).map(Self::handed_out).collect()
@@ -613,12 +614,12 @@ pub(crate) trait StrandDrain {
     fn first(&self) -> Option<TaskLabel>;
 
     /// Takes the tasks of scopes out of the strand, because a user gets this drain task and can keep it for
-    /// any time. The caller drops the returned tasks without a lock.
+    /// any length of time. The caller drops the returned tasks without a lock.
     fn handed_out(&self) -> Vec<Task>;
 }
 
-/// The duty to complete a handle. A run of the task completes the handle with the outcome; the drop of this
-/// value completes it as cancelled.
+/// A value that must complete a handle. A run of the task completes the handle with the outcome; the drop of
+/// this value completes the handle as cancelled.
 struct CompleteOnDrop(Option<Arc<dyn HandleCell>>);
 
 impl CompleteOnDrop {
@@ -696,11 +697,11 @@ impl Closure {
 impl Drop for Closure {
     fn drop(&mut self) {
         let (end, mut data) = (self.end, self.data);
-        // The closure may have captured the last reference to another task, that task the last reference to
-        // a third task, and so on. So the drop runs as a callback, which bounds the depth, and stops a panic
-        // in a user's `Drop`. SAFETY: invariant 1; this is the end of the `Closure`, so no other code takes
-        // the value out again. The value may be moved, so its words may be moved. Another thread may drop
-        // it: invariant 3.
+        // The closure may have captured the last reference to another task. That task may have captured the
+        // last reference to a third task, and so on. So the drop runs as a callback: this bounds the depth,
+        // and stops a panic in a user's `Drop`. SAFETY: invariant 1; this is the end of the `Closure`, so no
+        // other code takes the value out again. The value may be moved, so its words may be moved. Another
+        // thread may drop the closure: invariant 3.
         callbacks::call(move || unsafe { end(&raw mut data, false) });
     }
 }

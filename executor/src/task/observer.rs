@@ -1,14 +1,14 @@
 //! Observers of a task: they stay with the task, through all executors and queues.
 //!
-//! An executor that is built on another executor must act when its task has ended. For example, it gives a
-//! permit back, or begins the next task. If the first executor wrapped the task in a task of its own, the
-//! other executor would get a task with another id and without a name. The other executor could not cancel
-//! the task in its queue, and would hand out the wrapper when it is shut down. So the task stays as it is and
-//! gets an observer, which is told where the task is. The observer is dropped when the task has been run or
-//! dropped.
+//! An executor that is built on another executor must act when one of its tasks has ended. For example, it
+//! gives a permit back, or begins the next task. If the first executor wrapped the task in a task of its own,
+//! the other executor would get a task with another id and without a name. The other executor could not
+//! cancel the task in its own queue, and would hand out the wrapper after a shutdown. So the task stays as it
+//! is and gets an observer, which is told where the task is. The observer is dropped when the task has been
+//! run or dropped.
 //!
 //! Executors can be stacked, so a task can have several observers, each around the previous observer. The
-//! executor that runs the task adds its observer last. That observer is the outermost, and is told first.
+//! executor that runs the task adds its observer last. That observer is the outermost, and is notified first.
 //!
 //! # What an observer is told
 //!
@@ -20,16 +20,16 @@
 //!                                        └──▶ handed_out ───────────────────────────────────────┘
 //! ```
 //!
-//! A task that is dropped unrun, at any point of this picture, is dropped before its observer.
+//! A task that is dropped before it ran, at any point of this picture, is dropped before its observer.
 
 use super::outcome::Outcome;
 use crate::cancel::{CancelToken, outside_any_task};
 use crate::ids::QueueId;
 use crate::panics::discard;
 
-/// An object that is told when its task enters a queue, leaves a queue, begins and ends. After a run the
-/// observer is dropped when the task's outcome can be seen. If the task is dropped instead, the observer is
-/// dropped after the task.
+/// An object that is notified when its task enters a queue, leaves a queue, begins and ends. After a run the
+/// observer is dropped when the task's outcome can be seen. If the task is dropped before it ran, the
+/// observer is dropped after the task.
 pub(crate) trait TaskObserver: Send + Sync {
     /// Called before the task waits in this queue, under the lock of the queue's owner.
     fn queued(&self, _queue: QueueId) {}
@@ -37,13 +37,14 @@ pub(crate) trait TaskObserver: Send + Sync {
     /// Called under the lock of the queue's owner, when the task has left its queue to be run or handed out.
     fn dequeued(&self) {}
 
-    /// Called when the task begins, on the thread that runs it.
+    /// Called when the task begins, on the thread that runs the task.
     fn started(&self) {}
 
-    /// Called when the body has ended and no thread can see the outcome yet, on the thread that has run it.
+    /// Called when the body has ended and no thread can see the outcome yet, on the thread that has run the
+    /// body.
     fn finished(&self, _outcome: &Outcome) {}
 
-    /// Called when the task is given to a user, who may run it, drop it, or keep it for any time.
+    /// Called when the task is given to a user, who may run it, drop it, or keep it for any length of time.
     fn handed_out(&self) {}
 
     /// Returns a second token, whose cancellation stops the task. The first token is the token that the

@@ -4,8 +4,8 @@
 //! count of waiting tasks must not include tombstones, so tombstones have a count of their own. The thread
 //! pool, the serial executor and the striped executor count their tombstones.
 //!
-//! The count can be below zero for a moment. A thread cancels a task first and counts it afterwards. In
-//! between, another thread can take the task out.
+//! The count can be below zero for a moment. A thread cancels a task first and counts it afterwards. Between
+//! the two steps, another thread can take the task out of the queue.
 
 use super::Task;
 use crate::sync::atomic::{AtomicIsize, Ordering};
@@ -17,7 +17,7 @@ pub(crate) struct Tombstones {
     limit: AtomicIsize,
 }
 
-/// The smallest number of tombstones that are worth the work of clearing them out.
+/// The smallest number of tombstones for which clearing them out is worth the work.
 const FEW: isize = 32;
 
 // All accesses are Relaxed: a thread that must know of a cancellation learns of it under a lock.
@@ -40,8 +40,8 @@ impl Tombstones {
         self.count.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Counts a task that has left its queue, or did not get into it. Returns true if the task was cancelled
-    /// in the queue.
+    /// Counts a task that has left its queue, or that the queue did not accept. Returns true if the task was
+    /// cancelled in the queue.
     #[inline]
     pub(crate) fn has_left(&self, task: &Task) -> bool {
         let was_cancelled = task.leave_queue();
@@ -51,9 +51,9 @@ impl Tombstones {
         was_cancelled
     }
 
-    /// Counts a cancelled task, in a queue that does not know its length at once. Returns true if half of
-    /// the tasks in the queue may be tombstones; the caller then calls [`are_many`](Self::are_many). So, on
-    /// average, the checks and the clearing cost a constant time for each tombstone.
+    /// Counts a cancelled task, in a queue that cannot find out its length without a lock. Returns true if
+    /// half of the tasks in the queue may be tombstones; the caller then calls [`are_many`](Self::are_many).
+    /// So, on average, the checks and the clearing cost a constant time for each tombstone.
     pub(crate) fn has_come(&self) -> bool {
         self.made() >= self.limit.load(Ordering::Relaxed)
     }

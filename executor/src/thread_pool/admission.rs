@@ -1,7 +1,8 @@
-//! The admission of a task to the pool: it gets a thread or a place in the queue, or is refused.
+//! The admission of a task to the pool: the task gets a thread or a place in the queue, or is refused.
 //!
-//! Most tasks come the short way: [`admit`](PoolShared::admit) leaves the task in the inbox. If the inbox is
-//! closed, [`decide`](PoolShared::decide) takes the first rule that applies, under the lock of the state:
+//! Most tasks are admitted the short way: [`admit`](PoolShared::admit) leaves the task in the inbox. If the
+//! inbox is closed, [`decide`](PoolShared::decide) takes the first rule that applies, under the lock of the
+//! state:
 //!
 //! 1. The pool is shut down: the task is refused.
 //! 2. There are fewer threads than the core size: a thread is started for the task.
@@ -13,8 +14,8 @@
 //!
 //! # Invariants
 //!
-//! 1. A submitter decides to accept a task, and puts it in, under one lock: the lock of the state or, on
-//!    the short way, the lock of the inbox. The inbox is open only while no decision is needed.
+//! 1. A submitter decides to accept a task, and puts the task into the pool, under one lock: the lock of the
+//!    state or, on the short way, the lock of the inbox. The inbox is open only while no decision is needed.
 //! 2. While a task waits, there is a live worker. So no task is queued before the first worker has begun or
 //!    after the last worker has left.
 //! 3. A refused task goes back to its submitter unchanged. Only a user's queue that panics can lose a task.
@@ -50,7 +51,7 @@ impl Executor for ThreadPoolExecutor {
 }
 
 impl PoolShared {
-    /// Accepts a task by the rules above, or gives it back with the reason.
+    /// Accepts a task by the rules above, or gives the task back with the reason.
     #[inline] // its callers are inlined, too: to copy a task at each call takes longer than the lock
     fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
         let mut label = None; // taken inside `try_push`: a look at the task before would copy it once more
@@ -72,7 +73,8 @@ impl PoolShared {
         Ok(())
     }
 
-    /// Notes this pool in a task that is about to wait, so that a canceller can tell the pool.
+    /// Notes this pool in a task that is about to wait, so that a thread that cancels the task can notify the
+    /// pool.
     #[inline]
     fn enter(&self, task: &Task) {
         if !task.enter_queue(self.registration.id()) {
@@ -84,8 +86,8 @@ impl PoolShared {
     // ANCHOR: admit
     /// Decides about a task under the lock of the state: the long way into the pool.
     ///
-    /// The task gets, if possible: a thread below core size, a place in the queue, or a thread below maximum
-    /// size. With `threads_first`, the queue comes last.
+    /// The task gets the first of these that is possible: a new thread below core size, a place in the queue,
+    /// or a new thread below maximum size. With `threads_first`, the queue is the last choice.
     fn decide(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
         let mut cancelled = CancelledTasks::of(self); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();
@@ -101,8 +103,9 @@ impl PoolShared {
                 return self.give_a_thread(state, task);
             }
             if state.live == 0 {
-                // Threads were requested, but no thread has started. Perhaps no thread ever starts and takes a
-                // task from the queue. So the submitter waits until a thread has started or will not start.
+                // Threads were requested, but no thread has started. Perhaps no thread will ever start and
+                // take a task from the queue. So the submitter waits until a thread has started or will not
+                // start.
                 if is_starting_a_worker(self) {
                     drop(state); // this thread would wait for itself
                     return Err(RejectedExecution {
@@ -178,8 +181,8 @@ impl PoolShared {
     ) -> Result<(), RejectedExecution> {
         let id = task.id();
         state.first_tasks.push_back(task);
-        // The error is from the user's factory, so its drop can call user code. The error is declared before
-        // the guard of the lock, so that it is dropped after the release.
+        // The error is from the user's factory, so the drop of the error can call user code. The error is
+        // declared before the guard of the lock, so that the error is dropped after the lock was released.
         let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
         let Some(task) = state.take_first_task(id) else { return Ok(()) }; // another worker has taken it
         // The factory has failed: use the existing workers, or wait for the workers that other
@@ -219,7 +222,7 @@ impl Refuser for Arc<PoolShared> {
         self.admit_when_room(task, deadline, |task| self.admit(task))
     }
 
-    /// Runs the task without hooks and counts, since the pool has not accepted it. A panic that no client
+    /// Runs the task without hooks and counts, because the pool has not accepted it. A panic that no client
     /// reads is still reported to the pool's panic handler.
     fn run_here(&self, task: Task) {
         let label = task.label();
@@ -230,7 +233,7 @@ impl Refuser for Arc<PoolShared> {
         });
     }
 
-    /// Takes a task out as a worker does, but notes the claim without a worker slot.
+    /// Takes the next task out, as a worker does, but notes the claim without a worker slot.
     fn take_next(&self) -> Option<Task> {
         let mut cancelled = CancelledTasks::of(self); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();

@@ -25,10 +25,10 @@
 //! # Worker slots
 //!
 //! Each worker has a *worker slot*. Only that worker writes to the slot: it counts the tasks that it has
-//! claimed, begun and completed. If all workers wrote to one count, they would contend for its cache line. A
-//! thread that wants the counts adds up the worker slots, under the lock of the state and while the batch is
-//! frozen. During the addition no task begins, and a task that ends raises only one count. So the sum was
-//! correct at some moment during the addition.
+//! claimed, begun and completed. If all workers wrote to one count, the workers would contend for the cache
+//! line of that count. A thread that wants the counts adds up the worker slots, under the lock of the state
+//! and while the batch is frozen. During the addition no task begins, and a task that ends raises only one
+//! count. So the sum was correct at some moment during the addition.
 //!
 //! A worker first moves the counter, and a moment later notes the claim in its slot. So a thread that freezes the
 //! batch waits until all claims are noted ([`WorkerSlots::wait_for_claims`]).
@@ -36,9 +36,9 @@
 //! # Without a lock
 //!
 //! A place is an `UnsafeCell`. A lock for each place would cost a tiny task 15 % more processor time, even if
-//! no thread ever waited for it. The models of `executor/model/tests/cores/batch` check that no place is
-//! accessed twice. In these models two threads claim, one thread freezes, one thread reclaims, and a batch is
-//! filled again.
+//! no thread ever waited for the lock. The models of `executor/model/tests/cores/batch` check that no place
+//! is accessed twice. In these models two threads claim, one thread freezes, one thread reclaims, and a batch
+//! is filled again.
 //!
 //! # Invariants
 //!
@@ -48,7 +48,8 @@
 //!    if the queue is empty, the oldest piece of the inbox. So the batch and the queue are never both in use,
 //!    and tasks start in the order of submission.
 //! 3. Batches are made, reclaimed and frozen under the lock of the state.
-//! 4. The counts of a worker slot stay when its worker leaves: the next worker in the slot continues them.
+//! 4. The counts of a worker slot stay when its worker leaves: the next worker in the slot continues these
+//!    counts.
 
 #![allow(unsafe_code, reason = "a claimed place is touched without a lock")]
 
@@ -78,7 +79,7 @@ impl TaskSlot {
         self.0.with_mut(|task| unsafe { (*task).take() })
     }
 
-    /// Returns the task of a place that is in no batch yet.
+    /// Returns the task in this place, which is in no batch yet.
     pub(super) fn into_task(self) -> Task {
         self.0.into_inner().expect("a place in no batch has its task")
     }
@@ -88,7 +89,7 @@ impl TaskSlot {
 #[derive(Default)]
 pub(super) struct Batch {
     /// The place of the next claim. If the counter is not below the number of places, there is no task to
-    /// claim. All workers write this counter, so no other data is in its cache line.
+    /// claim. All workers write this counter, so the counter has a cache line of its own.
     next: CachePadded<AtomicUsize>,
     slots: Vec<TaskSlot>,
 }
@@ -137,7 +138,7 @@ impl Batch {
 #[derive(Default)]
 pub(super) struct Batches {
     current: Arc<Batch>,
-    /// Batches that are used up. The pool fills them again, so that a busy pool allocates no memory.
+    /// Batches that are used up. The pool fills these batches again, so that a busy pool allocates no memory.
     spent: Vec<Arc<Batch>>,
     /// The number of tasks that were claimed from earlier batches.
     claimed_before: u64,
@@ -200,7 +201,7 @@ impl Batches {
         self.current.resume(frozen.claimed);
     }
 
-    /// Frees the memory that a burst needed. No task waits, so the current batch is used up.
+    /// Frees the memory that was needed for a burst of tasks. No task waits, so the current batch is used up.
     pub(super) fn shrink(&mut self, kept: usize) {
         debug_assert_eq!(self.remaining(), 0);
         if self.current.slots.capacity() > kept {
@@ -221,7 +222,8 @@ pub(super) struct Frozen {
 #[repr(align(128))] // so no two workers write to one cache line, or to two lines that are fetched together
 #[derive(Default)]
 pub(super) struct WorkerSlot {
-    /// The number of claims that the worker has noted: it has begun the task, or found the task cancelled.
+    /// The number of claims that the worker has noted: for each claim, the worker has begun the task or found
+    /// the task cancelled.
     noted: AtomicU64,
     begun: AtomicU64,
     completed: AtomicU64,
@@ -307,7 +309,8 @@ pub(super) type SlotThread = (ThreadKey, thread::Thread);
 /// The worker slots of a pool; part of the state.
 #[derive(Default)]
 pub(super) struct WorkerSlots {
-    /// Each slot, and the thread of the worker that has it. A worker keeps its slot as long as it lives.
+    /// Each slot, and the thread of the worker that uses the slot. A worker keeps its slot as long as it
+    /// lives.
     all: Vec<(Option<SlotThread>, Arc<WorkerSlot>)>,
     /// The number of claims by threads without a worker slot.
     claimed_otherwise: u64,
@@ -337,8 +340,8 @@ impl WorkerSlots {
 
     /// Waits until all claims of the frozen batch are noted in the worker slots.
     pub(super) fn wait_for_claims(&self, frozen: &Frozen) {
-        // A worker notes a claim at once: between the claim and the note it takes no lock that this thread
-        // holds.
+        // A worker notes a claim at once: between the claim and the note, the worker takes no lock that this
+        // thread holds.
         while self.sum(WorkerSlot::noted) + self.claimed_otherwise < frozen.in_all {
             thread::yield_now();
         }

@@ -1,4 +1,4 @@
-//! The builder of a pool: each setting, its effect, and how it interacts with the other settings.
+//! The builder of a pool: each setting, its effect, and its interaction with the other settings.
 
 use std::fmt;
 
@@ -91,11 +91,11 @@ impl ThreadPoolBuilder {
         }
     }
 
-    /// Sets the core size: the number of threads that are started as tasks arrive and are then kept.
-    /// Default: 1.
+    /// Sets the core size: as long as the pool has fewer threads, each new task starts a thread, and these
+    /// threads are kept. Default: 1.
     ///
-    /// Zero is allowed. A pool of core size zero has no threads while it is idle. It starts a thread for the
-    /// first task, and further threads only when the queue refuses a task.
+    /// Zero is allowed. A pool of core size zero has no threads while it is idle. Such a pool starts a thread
+    /// for the first task, and further threads only when the queue refuses a task.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -175,7 +175,7 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Starts threads up to the maximum size before tasks are queued, instead of after the queue is full.
+    /// Starts threads up to the maximum size before tasks are queued, and not only when the queue is full.
     /// With this setting the pool reaches the maximum even if the queue has no bound. Default: tasks are
     /// queued first.
     ///
@@ -198,7 +198,7 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Starts the core threads in [`build`](Self::build) instead of with the first tasks.
+    /// Starts the core threads during [`build`](Self::build), and not only when the first tasks arrive.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -301,19 +301,20 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets a watchdog: the handler is told once of each task that runs for longer than `limit`. Default: none.
+    /// Sets a watchdog, which tells the handler once of each task that runs for longer than `limit`. Default:
+    /// none.
     ///
     /// The watchdog looks at the running tasks four times in each `limit`, but not more often than every
-    /// millisecond. So the handler hears of a task at the latest when the task has run for one and a quarter of
-    /// the limit. A task that ends between the limit and that time may be missed. The handler never hears of a
-    /// task that ends within the limit. No clock is read for a task. The watchdog has no thread of its own: the
-    /// timer of the process looks, even while the pool is idle.
+    /// millisecond. So the handler is told of a task at the latest when the task has run for 1.25 times the
+    /// limit. A task that ends between the limit and that time may be missed. The handler is never told of a
+    /// task that ends within the limit. No clock is read for a task. The watchdog has no thread of its own:
+    /// the timer of the process looks at the tasks, even while the pool is idle.
     ///
-    /// The handler runs on a thread of the timer, outside all locks, and may block. For example, it may make a
-    /// [dump](crate::dump()). A panic in the handler goes to the [panic handler](crate::panics). The tasks of a
-    /// [`SerialExecutor`](crate::SerialExecutor) or of a stripe run inside a drain task. The handler hears of a
-    /// long turn of the drain task, and not of each task in it, as [hooks](crate::TaskInfo) do. A pool that is
-    /// dropped or terminated is not watched any more.
+    /// The handler runs on a thread of the timer, outside all locks, and may block. For example, it may make
+    /// a [dump](crate::dump()). A panic in the handler goes to the [panic handler](crate::panics). The tasks
+    /// of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe run inside a drain task. Like
+    /// [hooks](crate::TaskInfo), the handler is told of a long turn of the drain task, and not of each task
+    /// in that turn. A pool that is dropped or terminated is not watched any more.
     ///
     /// ```
     /// use executor::{LongTask, ThreadPoolExecutor, prelude::*};
@@ -342,9 +343,9 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets the handler for panics in this pool's tasks that no client reads from a handle. Default: [the
-    /// handler of the process](crate::panics::set_handler). In an [`Arc`](std::sync::Arc), several pools can
-    /// share a handler:
+    /// Sets the handler for the panics of this pool's tasks, if no client reads the panic from a handle.
+    /// Default: [the handler of the process](crate::panics::set_handler). In an [`Arc`](std::sync::Arc),
+    /// several pools can share a handler:
     ///
     /// ```
     /// use std::sync::Arc;

@@ -23,8 +23,9 @@
 //! # Invariants
 //!
 //! 1. Each tombstone is added to the count once and subtracted once. A canceller first cancels the task and
-//!    then adds one. Between the cancel and the addition, another thread may take the task out and subtract
-//!    one. So the count can be below zero for a moment. The count is exact while no cancel is under way.
+//!    then adds one to the count. Between the cancel and the addition, another thread may take the task out
+//!    and subtract one. So the count can be below zero for a moment. The count is exact while no cancel is
+//!    under way.
 //! 2. Tombstones are dropped after the lock was released.
 
 use super::ThreadPoolExecutor;
@@ -64,9 +65,9 @@ impl ThreadPoolExecutor {
         self.shared.remove(id).map(Task::handed_out)
     }
 
-    /// Clears out the remains of tasks that were cancelled while they waited. The pool also clears them out
-    /// by itself, sooner or later, and its counts never include these tasks. A call of this method frees the
-    /// memory of these tasks now.
+    /// Clears out the remains of tasks that were cancelled while they waited. The pool also clears out these
+    /// remains by itself, sooner or later, and the pool's counts never include these tasks. A call of this
+    /// method frees the memory of these tasks now.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -88,8 +89,8 @@ impl ThreadPoolExecutor {
     }
 }
 
-/// Cancelled tasks that were taken out of the queue. When this value is dropped, it tells the hooks of each
-/// task, and drops the task. The thread that drops this value must not hold a lock.
+/// Cancelled tasks that were taken out of the queue. When this value is dropped, it reports each task to the
+/// hooks, and drops the task. The thread that drops this value must not hold a lock.
 pub(super) struct CancelledTasks<'a> {
     pool: &'a PoolShared,
     pub(super) tasks: Vec<Task>,
@@ -100,7 +101,7 @@ impl<'a> CancelledTasks<'a> {
         Self { pool, tasks: Vec::new() }
     }
 
-    /// Tells the hooks of the tasks, and drops the tasks.
+    /// Reports the tasks to the hooks, and drops the tasks.
     pub(super) fn clear(&mut self) {
         self.pool.drop_cancelled(self.tasks.drain(..));
     }
@@ -113,8 +114,8 @@ impl Drop for CancelledTasks<'_> {
 }
 
 impl PoolShared {
-    /// Tells the hooks of tasks that were cancelled in the queue, and drops the tasks. The caller must not hold
-    /// a lock.
+    /// Reports tasks that were cancelled in the queue to the hooks, and drops the tasks. The caller must not
+    /// hold a lock.
     pub(super) fn drop_cancelled(&self, tasks: impl IntoIterator<Item = Task>) {
         for task in tasks {
             self.tell_hooks(|hooks| {
@@ -123,8 +124,8 @@ impl PoolShared {
         }
     }
 
-    /// Takes the next task out of the queue. Cancelled tasks that stand before this task go into `cancelled`,
-    /// which the caller drops outside the lock.
+    /// Takes the next task out of the queue. Cancelled tasks that are in the queue before this task go into
+    /// `cancelled`, which the caller drops outside the lock.
     #[inline]
     pub(super) fn take_queued(
         &self,
@@ -143,7 +144,7 @@ impl PoolShared {
     }
 
     /// Takes the cancelled tasks out of the queue. The caller drops the tasks outside the lock. The caller
-    /// has reclaimed the batch before.
+    /// has already reclaimed the batch.
     pub(super) fn clear_out(&self, state: &mut PoolData) -> Vec<Task> {
         let Some(removed) = ask(|| state.queue.remove_if(&mut Task::is_cancelled)) else { return Vec::new() };
         for task in &removed {

@@ -6,23 +6,24 @@
 //! | `shutdown_now` | come back to the caller | are asked to stop | after their task |
 //! | a cancel of the token to which the pool belongs | are dropped | are asked to stop | after their task |
 //!
-//! After a shutdown, the last thread ends the pool: under one lock it finds that no other thread is left, and
-//! changes the phase. Usually the last worker ends the pool. A submitter whose factory failed, or the caller
-//! of `shutdown`, can also end a pool without workers. The thread that ends the pool then calls the
-//! `terminated` hook, outside the lock, and wakes all threads that wait for the end.
+//! After a shutdown, the last thread ends the pool: under one lock, the thread finds that no other thread is
+//! left, and changes the phase. Usually the last worker ends the pool. A submitter whose factory failed, or
+//! the caller of `shutdown`, can also end a pool without workers. The thread that ends the pool then calls
+//! the `terminated` hook, outside the lock, and wakes all threads that wait for the end.
 //!
 //! # A thread that the pool waits for must not wait for the pool
 //!
 //! A task, a hook or a thread factory that closes its own pool would wait for itself. So each thread notes,
-//! as a [`Role`], which pools wait for it and why. On a thread with such a role, a wait for the end of the
-//! pool returns at once. If the pool's own thread factory submits a task, and would have to wait for the
-//! thread that it must start itself, the pool refuses the task.
+//! as a [`Role`], which pools wait for this thread and why. On a thread for which the pool waits, a wait for
+//! the end of the pool returns at once. If the pool's own thread factory submits a task, and would have to
+//! wait for the thread that it must start itself, the pool refuses the task.
 //!
 //! # Invariants
 //!
-//! 1. A pool ends once: the thread that ends it moves the phase to `Tidying` before it releases the lock.
-//! 2. When a pool ends, it has no worker, no first task, and no task that a thread is dropping. No task comes
-//!    later, since the shutdown has closed the inbox and changed the phase under one lock.
+//! 1. A pool ends only once: the thread that ends the pool moves the phase to `Tidying` before it releases
+//!    the lock.
+//! 2. When a pool ends, it has no worker, no first task, and no task that a thread is dropping. No task
+//!    arrives later, because the shutdown has closed the inbox and changed the phase under one lock.
 
 use super::ThreadPoolExecutor;
 use super::cancelled::CancelledTasks;
@@ -149,7 +150,7 @@ impl PoolShared {
         }
         self.inbox.reclaim(&mut state);
         let mut never_begun: Vec<Task> = state.first_tasks.drain(..).collect();
-        // If the queue panics, the loop goes on. It gives up after as many panics as there were tasks.
+        // If the queue panics, the loop goes on. The loop gives up after as many panics as there were tasks.
         let mut panics_left = state.unclaimed();
         loop {
             match ask(|| state.queue.pop()) {
@@ -166,7 +167,7 @@ impl PoolShared {
         Task::hand_out(never_begun)
     }
 
-    /// Wakes all threads that wait for the pool, so that they look at the phase.
+    /// Wakes all threads that wait for the pool, so that they check the phase.
     fn announce_end(&self, state: &PoolData) {
         self.work.notify_all();
         self.started.notify_all();
@@ -202,8 +203,8 @@ impl PoolShared {
     }
 }
 
-/// Returns whether this pool waits for the calling thread. If so, the thread must not wait for the pool's
-/// end, because that wait would be a deadlock.
+/// Returns whether this pool waits for the calling thread. If the pool waits for the thread, the thread must
+/// not wait for the pool's end, because that wait would be a deadlock.
 fn waits_for_this_thread(shared: &PoolShared) -> bool {
     let own = shared.address();
     count_roles(

@@ -66,8 +66,8 @@ pub trait ThreadFactory: Send + Sync {
     /// must not keep the worker or pass it on.
     fn start(&self, worker: Worker) -> io::Result<()>;
 
-    /// Returns a pool's name for reports, such as a [`Starvation`](crate::Starvation), if this is the pool's
-    /// factory. A pool calls this method once, when it gets the factory. The default is `None`.
+    /// Returns the name with which reports, such as a [`Starvation`](crate::Starvation), refer to the pool
+    /// that has this factory. A pool calls this method once, when it gets the factory. The default is `None`.
     ///
     /// ```
     /// use executor::{NamedThreads, ThreadFactory};
@@ -103,7 +103,8 @@ pub trait ThreadFactory: Send + Sync {
 #[must_use = "the pool counts on it to be run or dropped"]
 pub struct Worker(Mutex<Option<WorkerBody>>); // the lock makes it `Sync`, so that an error can carry it
 
-/// The body of a worker. Its argument is true on the new thread, and false if the worker is dropped instead.
+/// The body of a worker. The argument of the body is true on the new thread, and false if the worker is
+/// dropped instead.
 type WorkerBody = Box<dyn FnOnce(bool) + Send>;
 
 impl Worker {
@@ -203,10 +204,11 @@ impl Backoff {
 ///
 /// # Diagnostics
 ///
-/// With the crate's feature `tracing`, the factory emits an event when a thread begins, when it ends, and when the
-/// system refuses to start a thread. The events have the level *debug*, the target `executor::threads`, and the
-/// fields `thread` (the name), `alive` (the number of living threads of this factory) and, after a refusal,
-/// `error`. `RUST_LOG=executor=debug` shows these events in a program whose subscriber obeys that variable.
+/// With the crate's feature `tracing`, the factory emits an event when a thread begins, when it ends, and
+/// when the system refuses to start a thread. The events have the level *debug*, the target
+/// `executor::threads`, and the fields `thread` (the name), `alive` (the number of living threads of this
+/// factory) and, after a refusal, `error`. `RUST_LOG=executor=debug` shows these events in a program whose
+/// subscriber reads this variable.
 pub struct NamedThreads {
     name: String,
     stack_size: Option<usize>,

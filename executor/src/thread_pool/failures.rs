@@ -5,8 +5,8 @@
 //! its canceller: see [`NeverTaken`].
 //!
 //! A task can be cancelled at the moment when the queue refuses it. The canceller then counts the task as
-//! cancelled in the queue, and the submitter takes it out of this count again. Either thread may be the first,
-//! so a count can be below zero for a moment.
+//! cancelled in the queue, and the submitter subtracts the task from this count again. Either of the two
+//! threads may act first, so a count can be below zero for a moment.
 
 use crate::cancel::cancelled::Cancelled;
 use crate::cancel::reason::{CancelKind, CancelReason};
@@ -71,7 +71,8 @@ impl NeverTaken {
         }
     }
 
-    /// Returns how many tasks were refused, cancelled in the queue, and cancelled there by a deadline.
+    /// Returns how many tasks were refused, how many were cancelled in the queue, and how many of the
+    /// cancelled tasks were cancelled by a deadline.
     pub(super) fn counts(&self) -> (u64, u64, u64) {
         let [cancelled, timed_out] = [&self.cancelled, &self.timed_out]
             .map(|count| u64::try_from(count.load(Ordering::Relaxed)).unwrap_or(0));

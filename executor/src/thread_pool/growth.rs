@@ -8,7 +8,8 @@
 //! 1. A submitter counts a new worker as *starting* and itself as `in_factory`, puts its task among the
 //!    `first_tasks`, and releases the lock.
 //! 2. The submitter calls the factory with a [`Worker`], which the factory must run on a new thread.
-//! 3. The worker begins: it counts as *live* and takes its first task, unless another worker has taken it.
+//! 3. The worker begins: it counts as *live* and takes its first task, unless another worker has taken that
+//!    task.
 //!
 //! | if | then |
 //! |---|---|
@@ -19,7 +20,7 @@
 //! # Invariants
 //!
 //! 1. While a first task waits, there is a starting worker, a live worker, or a submitter that is
-//!    `in_factory`. If no such worker or submitter is left, the task is dropped.
+//!    `in_factory`. If no worker and no submitter of this kind is left, the task is dropped.
 //! 2. After its factory call has failed, a submitter stops counting as `in_factory` and takes its task back,
 //!    in one step.
 //! 3. While there are other threads, a factory that has failed is not called again before its
@@ -131,8 +132,8 @@ impl PoolShared {
     }
 
     /// Drops the first tasks if no thread will take them, and then ends the pool if it was shut down and has
-    /// no worker left. If the factory returns `Ok` and the worker is dropped later, the submitter has gone
-    /// and cannot take its task back. The pool does not end before the tasks are dropped.
+    /// no worker left. If the factory returns `Ok` and the worker is dropped later, the submitter has already
+    /// returned and cannot take its task back. The pool does not end before the tasks are dropped.
     pub(super) fn see_to_stranded<'a>(&'a self, mut state: MutexGuard<'a, PoolData>) {
         let nobody_comes = state.workers() == 0 && state.in_factory == 0;
         if nobody_comes && !state.first_tasks.is_empty() {

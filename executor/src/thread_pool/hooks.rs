@@ -7,9 +7,10 @@ use crate::task::TaskLabel;
 use crate::task::outcome::Outcome;
 use crate::waiting::error::RejectReason;
 
-/// The description of a task that a hook gets. The tasks of a [`SerialExecutor`](crate::SerialExecutor) or a
-/// stripe have no hooks of their own: one *drain task* runs these tasks one after the other, and a hook gets
-/// the description of the drain task. The drain task has an id of its own and no name, and always completes.
+/// The description of a task, as a hook gets it. The tasks of a [`SerialExecutor`](crate::SerialExecutor) or
+/// a stripe have no hooks of their own: one *drain task* runs these tasks one after the other, and a hook
+/// gets the description of the drain task. The drain task has an id of its own and no name, and always
+/// completes.
 ///
 /// ```
 /// use executor::{Hooks, Task, TaskInfo, ThreadPoolExecutor, prelude::*};
@@ -44,7 +45,8 @@ impl<'a> TaskInfo<'a> {
     }
 
     /// Returns for how long the task has waited: from the moment when its submitter gave it to the pool until
-    /// a thread was about to run it. The time for which a submitter waits for room is not part of it.
+    /// a thread was about to run it. This time does not include the time for which the submitter waits for
+    /// room.
     ///
     /// Returns `None` in hooks that do not [want times](Hooks::wants_times), and in hooks that are not called
     /// around a run.
@@ -116,8 +118,8 @@ impl<'a> TaskInfo<'a> {
 /// A pool that accepts a task calls [`submitted`](Self::submitted). A pool that does not accept a task calls
 /// [`refused`](Self::refused). For each accepted task that stays with the pool, the pool then calls either
 /// [`before_execute`](Self::before_execute) and [`after_execute`](Self::after_execute), or
-/// [`cancelled_in_queue`](Self::cancelled_in_queue). A task that is taken out of the pool's queue, for
-/// example by [`shutdown_now`](crate::ExecutorService::shutdown_now), has no further hook.
+/// [`cancelled_in_queue`](Self::cancelled_in_queue). The pool calls no further hook for a task that is taken
+/// out of its queue, for example by [`shutdown_now`](crate::ExecutorService::shutdown_now).
 ///
 /// Hooks run outside all locks. The pool catches a panic in a hook, and passes it to the [panic
 /// handler](crate::panics). The task still runs, its outcome stays the same, and no thread is lost.
@@ -146,8 +148,8 @@ impl<'a> TaskInfo<'a> {
 #[doc(alias = "afterExecute")]
 pub trait Hooks: Send + Sync {
     /// Returns whether the pool measures times for these hooks: [`TaskInfo::waited`] and [`TaskInfo::ran`].
-    /// The pool asks once, when it is built. If the answer is yes, the pool reads the clock three times and
-    /// allocates some memory for each task. Default: no.
+    /// The pool calls this method once, when the pool is built. If the answer is yes, the pool reads the
+    /// clock three times and allocates some memory for each task. Default: no.
     ///
     /// ```
     /// # use executor::{Hooks, Outcome, TaskInfo, ThreadPoolExecutor, prelude::*};
@@ -197,8 +199,8 @@ pub trait Hooks: Send + Sync {
     }
 
     /// Called on the submitter's thread when the pool did not accept the task at once, before the pool calls
-    /// its [rejection handler](crate::RejectionHandler). If the handler makes the pool accept the task after
-    /// all, [`submitted`](Self::submitted) is called, too.
+    /// its [rejection handler](crate::RejectionHandler). If the handler then makes the pool accept the task,
+    /// [`submitted`](Self::submitted) is called, too.
     ///
     /// ```
     /// # use executor::{Hooks, RejectReason, TaskInfo, ThreadPoolExecutor, prelude::*};
@@ -224,10 +226,10 @@ pub trait Hooks: Send + Sync {
     }
 
     /// Called for a task that was cancelled while it waited in the queue. The call comes when the pool takes
-    /// the rest of the task out of the queue, which can be long after the cancel. The calling thread is a
-    /// worker that reaches the task, a submitter that needs the room, a canceller that clears out many tasks,
-    /// or a caller of [`purge`](crate::ThreadPoolExecutor::purge). [`PoolStats`](crate::PoolStats) counts the
-    /// task at once.
+    /// the empty task out of the queue, which can be long after the cancel. The calling thread is a worker
+    /// that reaches the task, a submitter that needs the room, a canceller that clears out many tasks, or a
+    /// caller of [`purge`](crate::ThreadPoolExecutor::purge). [`PoolStats`](crate::PoolStats) counts the
+    /// cancelled task at once.
     ///
     /// If a user's own [`WorkQueue`](crate::WorkQueue) drops a cancelled task itself, the pool does not make
     /// this call.

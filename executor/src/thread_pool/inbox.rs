@@ -34,10 +34,10 @@
 //! 1. A thread takes the lock of the state before the lock of the inbox. A thread that opens, closes or
 //!    empties the inbox holds both locks.
 //! 2. While the inbox is open, the pool is running and has all threads that it starts before it queues tasks.
-//!    Also, no worker sleeps, or another worker is searching. Before a worker sleeps, it closes the inbox
-//!    and makes sure that no task is in it.
+//!    Also, either no worker sleeps, or another worker is searching. Before a worker sleeps, it closes the
+//!    inbox and makes sure that no task is in it.
 //! 3. Tasks in the inbox are younger than tasks in the batch and in the queue.
-//! 4. The inbox never has more room than the queue would have if it held all waiting tasks.
+//! 4. The inbox never has more room than the queue would have if the queue held all waiting tasks.
 
 use std::collections::VecDeque;
 
@@ -61,7 +61,7 @@ pub(super) struct Inbox {
 /// a few tasks fill two pieces.
 const PIECE: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 512 };
 
-/// The tasks in the inbox, in the order in which they came.
+/// The tasks in the inbox, in the order of their submission.
 #[derive(Default)]
 #[repr(C)] // the fields that a push uses come first, in one cache line with the lock
 pub(super) struct InboxState {
@@ -104,7 +104,8 @@ impl Inbox {
         self.tasks.lock().push(task);
     }
 
-    /// Opens the inbox if there is nothing to decide for the next task. The inbox must be closed when this is called.
+    /// Opens the inbox if there is nothing to decide for the next task. The inbox must be closed before this
+    /// call.
     pub(super) fn open(&self, state: &mut PoolData) {
         // Counts only live threads, because a thread that was requested may fail to start.
         let has_its_threads = state.live >= state.settings.grows_to().max(1);
@@ -132,15 +133,15 @@ impl Inbox {
         state.queue.as_fifo(Ours).map_or(0, |queue| queue.room().saturating_sub(elsewhere))
     }
 
-    /// Returns the number of tasks in the queue, the batch and the inbox. No task comes in during
-    /// the addition, so the sum was right at the moment when the batch was read.
+    /// Returns the number of tasks in the queue, the batch and the inbox. No task enters the inbox during the
+    /// addition, so the sum was right at the moment when the batch was read.
     pub(super) fn waiting(&self, state: &PoolData) -> usize {
         let tasks = self.tasks.lock();
         tasks.len() + state.unclaimed()
     }
 
-    /// Returns a batch to claim from, and makes one if necessary. Returns `None` if no task can be
-    /// claimed.
+    /// Returns a batch from which tasks can be claimed, and makes a batch if necessary. Returns `None` if no
+    /// task can be claimed.
     pub(super) fn refill<'a>(&self, state: &'a mut PoolData) -> Option<&'a Arc<Batch>> {
         if !self.in_use {
             return None;
@@ -165,12 +166,12 @@ impl Inbox {
         self.hold().reclaim(state);
     }
 
-    /// Locks the inbox, so that no task comes in.
+    /// Locks the inbox, so that no task enters it.
     pub(super) fn hold(&self) -> MutexGuard<'_, InboxState> {
         self.tasks.lock()
     }
 
-    /// Frees the memory that a burst needed.
+    /// Frees the memory that was needed for a burst of tasks.
     pub(super) fn shrink(&self, kept: usize) {
         let mut tasks = self.tasks.lock();
         if tasks.slots.is_empty() && tasks.slots.capacity() > kept {
@@ -201,7 +202,7 @@ impl InboxState {
         self.full.push_back(std::mem::replace(&mut self.slots, next));
     }
 
-    /// Gives the oldest piece in exchange for an empty piece.
+    /// Gives the oldest piece to the caller, and takes the caller's empty piece.
     fn give_piece(&mut self, slots: &mut Vec<TaskSlot>) {
         let Some(oldest) = self.full.pop_front() else { return std::mem::swap(&mut self.slots, slots) };
         let empty = std::mem::replace(slots, oldest);

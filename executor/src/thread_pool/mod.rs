@@ -1,7 +1,8 @@
 //! A pool of worker threads that take tasks from a queue.
 //!
 //! A new thread for each task takes time and memory, and with too many threads the process fails. A pool
-//! starts a chosen number of threads once. The tasks of a pool wait until a thread is free.
+//! starts a chosen number of threads, and each of these threads runs many tasks. The tasks of a pool wait
+//! until a thread is free.
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, prelude::*};
@@ -17,9 +18,9 @@
 //! # In this folder
 //!
 //! The list of modules below gives the subject of each file. Each file imports only from the files above it,
-//! and has the methods of [`ThreadPoolExecutor`] for its subject. Three files call methods of files further
-//! down: `settings` and `worker` make `growth` start workers, and `worker` and `growth` tell `starving` that
-//! a worker has left or does not start.
+//! and contains the methods of [`ThreadPoolExecutor`] that concern its subject. Three files call methods of
+//! files further down: `settings` and `worker` make `growth` start workers, and `worker` and `growth` tell
+//! `starving` that a worker has left or does not start.
 //!
 //! # The life of a pool
 //!
@@ -34,13 +35,13 @@
 //!
 //! # The fast path
 //!
-//! The state has one lock. In a busy pool, all threads would contend for this lock. So while no worker must be
-//! woken, submitters only leave their tasks in the `inbox`. While there are tasks in the `batch`, a worker
-//! claims a task by an addition to a counter. The worker counts the tasks that it has begun and completed in
-//! its own worker slot. So in a busy pool each submission takes only the lock of the inbox, and the start of
+//! The state has one lock. In a busy pool, all threads would contend for this lock. So while no worker must
+//! be woken, submitters only leave their tasks in the `inbox`. While there are tasks in the `batch`, a worker
+//! claims a task by an addition to a counter. In its own worker slot, the worker counts the tasks that it has
+//! begun and completed. So in a busy pool each submission takes only the lock of the inbox, and the start of
 //! a task takes no lock. Only submitters and the worker that makes the next batch take the lock of the inbox.
 //! Only a pool with a [`FifoQueue`](crate::FifoQueue) has a fast path: any other queue chooses the next task
-//! at the moment when a worker takes one.
+//! at the moment when a worker takes a task.
 //!
 //! ```text
 //!                                      ┌──▶ worker ─┐  claims, begins, counts in its worker slot
@@ -127,8 +128,8 @@ use shared::PoolShared;
 /// An executor with threads of its own and a queue.
 ///
 /// [`builder`](Self::builder) has all settings; [`fixed`](Self::fixed), [`cached`](Self::cached) and
-/// [`single`](Self::single) make the usual pools. Threads are started as tasks arrive. A task's panic
-/// ends no thread.
+/// [`single`](Self::single) make the usual pools. The pool starts its threads when tasks arrive. A task's
+/// panic ends no thread.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -145,9 +146,9 @@ use shared::PoolShared;
 /// Every submission takes the lock of the inbox, and every claim adds to the counter of the batch. An access
 /// to the lock or the counter is short. But only one thread at a time can use the lock or the counter, so
 /// more threads do not make the pool faster. On a machine with two cores, one thread alone submitted a task
-/// in 23 ns, and a worker alone took and ended an empty task in 31 ns. Two submitters at once took 74 ns for
+/// in 23 ns, and a worker alone took and ran an empty task in 31 ns. Two submitters at once took 74 ns for
 /// each task, and two workers took 47 ns. With two threads, most of the time was spent on the cache line that
-/// both threads write. So, by Amdahl's law, one pool can take in at most some 14 million tasks a second and
+/// both threads write. So, by Amdahl's law, one pool can accept at most some 14 million tasks a second and
 /// run at most some 21 million, with any number of processors. `cargo run --release --bin pools -- gate` in
 /// `bench/` measures these limits on your machine.
 ///
@@ -167,10 +168,10 @@ use shared::PoolShared;
 /// # Sharing and dropping
 ///
 /// A pool is not `Clone`; share it in an [`Arc`](std::sync::Arc). The drop of a pool is a
-/// [`close`](crate::ExecutorService::close) that cannot be cancelled, unless its builder was given another
-/// [`DropPolicy`]. The pool accepts no more tasks, and the drop **blocks until every accepted task is done**.
-/// In two cases the pool shuts down and the drop does not wait. If one of the pool's own tasks drops the
-/// pool, the wait would be a deadlock. If an unwinding thread drops the pool, the thread's panic could be
+/// [`close`](crate::ExecutorService::close) that cannot be cancelled, unless the pool's builder was given
+/// another [`DropPolicy`]. The pool accepts no more tasks, and the drop **blocks until every accepted task is
+/// done**. In two cases the pool shuts down and the drop does not wait. If one of the pool's own tasks drops
+/// the pool, the wait would be a deadlock. If an unwinding thread drops the pool, the thread's panic could be
 /// lost during the wait.
 pub struct ThreadPoolExecutor {
     shared: Arc<PoolShared>,
@@ -220,8 +221,8 @@ impl ThreadPoolExecutor {
     /// Makes a pool **without a bound on its threads**: a task gets a new thread if no thread is idle. A
     /// thread that was idle for 60 s ends.
     ///
-    /// Use a cached pool for many short tasks that come in bursts. If tasks arrive faster than they are done,
-    /// a cached pool starts threads until the system refuses.
+    /// Use a cached pool for many short tasks that come in bursts. If tasks arrive faster than the threads
+    /// complete them, a cached pool starts threads until the system refuses.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};

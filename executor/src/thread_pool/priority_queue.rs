@@ -8,9 +8,9 @@
 //! urgent task in the strand. The priority of a drain task can rise while the drain task waits. When its
 //! priority rises, the drain task must move to another level. A search for the drain task would take time in
 //! proportion to the length of the queue, under the lock of the pool. So a task whose priority can rise is
-//! kept *apart*, in a map by its id. In the level of its priority, a *mark* stands for the task. When the task
-//! rises, it gets a new mark in its new level. The old mark stays where it is. It is *outdated*, and `pop`
-//! skips it.
+//! kept *apart*, in a map by its id. A *mark* in the level of the task's priority represents the task. When
+//! the priority of the task rises, the task gets a new mark in its new level. The old mark stays where it is.
+//! The old mark is *outdated*, and `pop` skips it.
 //!
 //! # Invariants
 //!
@@ -35,7 +35,7 @@ use crate::task::Task;
 ///
 /// The tasks of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe wait here as one task, with the
 /// priority of the most urgent task among them. When a more urgent task joins the strand, the task that
-/// stands for the strand is placed behind the other tasks of the new priority.
+/// represents the strand is placed behind the other tasks of the new priority.
 ///
 /// ```
 /// use executor::{PriorityQueue, Task, WorkQueue};
@@ -56,7 +56,7 @@ type Compare = dyn FnMut(&Task, &Task) -> Ordering + Send;
 
 enum Order {
     Natural(Levels),
-    /// Sorted by the comparator, with the most important task at the front.
+    /// The tasks are sorted by the comparator, with the most important task at the front.
     By(VecDeque<Task>, Box<Compare>),
 }
 
@@ -77,7 +77,7 @@ enum LevelEntry {
     Mark(TaskId, u64),
 }
 
-/// The number of outdated marks that may stay, because clearing out so few is not worth the time.
+/// The number of outdated marks that may stay, because clearing out so few marks is not worth the time.
 const FEW: usize = 32;
 
 impl Levels {
@@ -176,7 +176,7 @@ impl Levels {
 }
 
 impl PriorityQueue {
-    /// Makes a queue that orders tasks by [priority](Task::priority), the highest first. The queue never
+    /// Makes a queue that sorts tasks by [priority](Task::priority), the highest first. The queue never
     /// refuses a task.
     ///
     /// ```
@@ -191,12 +191,13 @@ impl PriorityQueue {
         Self { order: Order::Natural(Levels::default()), length: 0, capacity: None }
     }
 
-    /// Makes a queue that orders tasks by a comparator: the *greatest* task runs first. The queue refuses a
+    /// Makes a queue that sorts tasks by a comparator: the *greatest* task runs first. The queue refuses a
     /// task only if the comparator panics.
     ///
-    /// Each insertion moves all tasks behind the new task. So for many thousands of tasks, a queue without a
-    /// comparator is faster. The comparator sees the tasks of a [`SerialExecutor`](crate::SerialExecutor) or of
-    /// a stripe as one task, with a priority, an id of its own and no name.
+    /// Each insertion moves all tasks that come after the new task. So for many thousands of tasks, a queue
+    /// without a comparator is faster. The comparator sees the tasks of a
+    /// [`SerialExecutor`](crate::SerialExecutor) or of a stripe as one task, with a priority, an id of its
+    /// own and no name.
     ///
     /// ```
     /// use executor::{PriorityQueue, Task, WorkQueue};

@@ -15,7 +15,8 @@
 //!
 //! A pool calls its queue under the pool's lock. So a queue needs no lock of its own. A user's own queue or
 //! comparator must be short and must not call the pool. If a comparator panics, the new task is refused. If a
-//! user's own queue panics, the task may be dropped, which cancels it. Each panic goes to the panic handler.
+//! user's own queue panics, the task may be dropped, and this drop cancels the task. Each panic goes to the
+//! panic handler.
 
 use std::collections::VecDeque;
 
@@ -81,14 +82,15 @@ pub trait WorkQueue: Send {
 
     /// Gives a waiting task a higher priority, and moves it to its new place. A
     /// [`SerialExecutor`](crate::SerialExecutor) waits in the queue as one *drain task*. The pool calls this
-    /// method when the executor gets a more urgent task. A queue that orders by priority takes the drain task
-    /// out, sets its [priority](Task::prioritized) and puts it in again. The default does nothing.
+    /// method when the serial executor gets a more urgent task. A queue that sorts tasks by priority takes
+    /// the drain task out, sets its [priority](Task::prioritized) and puts it in again. The default does
+    /// nothing.
     fn raise(&mut self, id: TaskId, priority: i32) {
         let _ = (id, priority);
     }
 
-    /// Frees the memory that a burst of tasks needed. The pool calls this when a worker finds no task. The
-    /// default does nothing.
+    /// Frees the memory that a burst of tasks needed. The pool calls this method when a worker finds no task.
+    /// The default does nothing.
     fn shrink(&mut self) {}
 
     /// Returns the queue if it is a [`FifoQueue`], into which the pool can put many tasks at once.
@@ -109,10 +111,10 @@ pub(crate) mod sealed {
 /// A queue that gives out the oldest task first: first in, first out.
 ///
 /// A queue without a bound absorbs any burst, and never lets the pool grow beyond its core size. While tasks
-/// arrive faster than they are done, the queue grows until the memory is used up. A queue with a bound
-/// refuses tasks under overload. Choose the bound according to the time for which a task may wait: the last
-/// of `n` tasks waits for all other tasks. After a burst, the pool frees the memory, but keeps room for some
-/// thousands of tasks.
+/// arrive faster than the threads complete them, the queue grows until the memory is used up. A queue with a
+/// bound refuses tasks under overload. Choose the bound according to the time for which a task may wait: the
+/// last of `n` tasks waits for all other tasks. After a burst, the pool frees the memory, but keeps room for
+/// some thousands of tasks.
 ///
 /// ```
 /// use executor::{FifoQueue, Task, WorkQueue};
@@ -241,7 +243,7 @@ impl LifoQueue {
 #[doc(alias = "SynchronousQueue")]
 #[derive(Default)]
 pub struct HandOffQueue {
-    /// Tasks on their way to a waiting worker, at most one for each such worker.
+    /// Tasks on their way to a waiting worker, at most one task for each waiting worker.
     tasks: VecDeque<Task>,
 }
 
@@ -271,8 +273,8 @@ pub(crate) fn has_room(length: usize, capacity: Option<usize>) -> bool {
     capacity.is_none_or(|capacity| length < capacity)
 }
 
-/// Frees memory of a deque that was once large. Room for some tasks stays, so that a pool in its steady state
-/// allocates no memory.
+/// Frees memory of a deque that was once large. The deque keeps room for some tasks, so that a pool in its
+/// steady state allocates no memory.
 pub(crate) fn shrink(tasks: &mut VecDeque<Task>) {
     const KEPT: usize = 4096;
     if tasks.capacity() > 2 * KEPT {

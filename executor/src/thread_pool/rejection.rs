@@ -61,8 +61,8 @@ pub trait RejectionHandler: Send + Sync {
 }
 // ANCHOR_END: handler
 
-/// The methods of a pool that a handler can call, by way of [`RefusingPool`]. `Refuser` is a trait because
-/// this module cannot name the pool, which a later module defines.
+/// The methods of a pool that a handler can call, through [`RefusingPool`]. `Refuser` is a trait because this
+/// module cannot name the pool, which a later module defines.
 pub(super) trait Refuser: Send + Sync {
     fn is_shutdown(&self) -> bool;
     fn try_execute(&self, task: Task) -> Result<(), RejectedExecution>;
@@ -193,7 +193,7 @@ impl RefusingPool<'_> {
     /// room waits, too.
     ///
     /// # Blocking
-    /// Blocks. A task of the same pool that calls this method occupies a thread that could make room.
+    /// Blocks. If a task of the same pool calls this method, the task occupies a thread that could make room.
     pub fn execute_when_room(&self, task: Task, timeout: Option<Duration>) -> Result<(), RejectedExecution> {
         self.0.execute_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
     }
@@ -278,7 +278,7 @@ impl<H: RejectionHandler + ?Sized> RejectionHandler for Arc<H> {
     }
 }
 
-/// Gives the task back in the error: the default policy.
+/// The default policy: gives the task back in the error.
 ///
 /// ```
 /// use executor::{Abort, RejectReason, ThreadPoolExecutor, prelude::*};
@@ -395,7 +395,7 @@ impl RejectionHandler for DiscardOldest {
             let nothing_to_discard = pool.take_next().is_none();
             refused = match pool.try_execute(refused.task) {
                 Ok(()) => return Ok(()),
-                // Without a task to discard, or without a thread, each further attempt would fail.
+                // If there is no task to discard, or no thread, each further attempt would fail.
                 Err(again) if nothing_to_discard || matches!(again.reason, RejectReason::NoThread(_)) => {
                     return Err(again);
                 }
@@ -409,12 +409,12 @@ impl RejectionHandler for DiscardOldest {
 
 /// Makes the submitter wait until there is room.
 ///
-/// When there is room, the pool tells the waiting submitters one at a time, in the order in which they came. Meanwhile
-/// another thread that submits a task may take the free place first. So a submitter can wait for ever, but
-/// only if new submitters never stop arriving.
+/// When there is room, the pool notifies the waiting submitters one at a time, in the order of their arrival.
+/// Meanwhile another thread that submits a task may take the free place first. So a submitter can wait for
+/// ever, but only if new submitters never stop arriving.
 ///
-/// A task that waits for room in its own pool occupies a thread that could make room. If all threads of the
-/// pool wait for room, one of the submitters gets its task back, with [`RejectReason::Starved`].
+/// If a task waits for room in its own pool, the task occupies a thread that could make room. If all threads
+/// of the pool wait for room, one of the submitters gets its task back, with [`RejectReason::Starved`].
 ///
 /// `java.util.concurrent` has no such policy. The users of Java's pool usually write a handler that calls
 /// `put` on the queue. A handler that calls `put` also puts a task into the queue of a pool that was just
@@ -452,7 +452,7 @@ impl Block {
         Self { timeout: None }
     }
 
-    /// Makes a policy with a time limit. After `timeout`, the task comes back in the error.
+    /// Makes a policy with a time limit. After `timeout`, the error gives the task back.
     ///
     /// ```
     /// use executor::{Block, HandOffQueue, RejectReason, ThreadPoolExecutor, prelude::*};

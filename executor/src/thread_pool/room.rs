@@ -1,15 +1,15 @@
 //! The submitters that wait for room in a pool, and how the pool tells them that there is room.
 //!
 //! With the policy [`Block`](super::Block), a submitter waits until the pool accepts its task. Waiting
-//! submitters stand in a wait list, in the order in which they came, each with a ticket and a waker. Whenever there
-//! may be room, the pool tells the first waiting submitter. The first submitter tries again, and goes on waiting
-//! if another submitter has taken the room.
+//! submitters are in a wait list, in the order of their arrival, each with a ticket and a waker. Whenever
+//! there may be room, the pool notifies the first waiting submitter. The first submitter tries again, and
+//! goes on waiting if another submitter has taken the room.
 //!
 //! # One wake-up, however much room there is
 //!
-//! Workers make room with every task that they take. To see whether a submitter waits, a worker would have to
-//! lock the state for each task, although it claims the task without that lock. So the pool has a flag,
-//! `submitter_waits`:
+//! A worker makes room whenever it takes a task. To see whether a submitter waits, a worker would have to
+//! lock the state for each task, although the worker claims the task without that lock. So the pool has a
+//! flag, `submitter_waits`:
 //!
 //! | submitter | worker |
 //! |---|---|
@@ -20,13 +20,13 @@
 //! Each side first writes its own variable and then reads the variable of the other side, in sequentially
 //! consistent order. So at least one side sees the write of the other side: the submitter finds the room, or
 //! the worker finds the flag. In a weaker order, the submitter and the worker could miss each other's write,
-//! and the submitter would sleep in spite of room.
+//! and the submitter would sleep although there is room.
 //!
 //! # Invariants
 //!
-//! 1. While a submitter sleeps in the wait list, the flag is up, or the first submitter in the list was told
-//!    of room and has not looked again yet.
-//! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and tells the next
+//! 1. While a submitter sleeps in the wait list, the flag is raised, or the first submitter in the list was
+//!    told of room and has not tried again yet.
+//! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and notifies the next
 //!    submitter: perhaps the leaving submitter was told of room that is still there.
 //! 3. No lock is held while a submitter calls `admit` or sleeps.
 //!
@@ -68,8 +68,8 @@ impl PoolShared {
                 }
             }
             if ticket.is_none() {
-                // The waker is registered before the look. So the submitter finds room when it looks, or its
-                // waker is called.
+                // The waker is registered before the submitter looks for room. So the submitter finds room
+                // when it looks, or its waker is called.
                 ticket = Some(self.state.lock().submitters.join(waker.clone()));
             }
             self.submitter_waits.store(true, Ordering::SeqCst); // before the look
@@ -92,7 +92,7 @@ impl PoolShared {
         })
     }
 
-    /// Takes a submitter out of the wait list and tells the next submitter: see the second invariant.
+    /// Takes a submitter out of the wait list and notifies the next submitter: see the second invariant.
     fn leave_wait_list(&self, ticket: Ticket) {
         let mut state = self.state.lock();
         state.submitters.leave(ticket);
@@ -100,7 +100,7 @@ impl PoolShared {
         self.wake_submitter(&state);
     }
 
-    /// Tells the first submitter in the wait list of room, if the flag is up.
+    /// If the flag is raised, tells the first submitter in the wait list that there is room.
     pub(super) fn wake_submitter(&self, state: &PoolData) {
         // Calls the waker under the lock. The waker is not user code: only threads wait here, each on its
         // parker.
@@ -120,8 +120,8 @@ impl Source for PoolShared {
 }
 
 impl PoolData {
-    /// Tells all waiting submitters to look again. Must be called after a change that may make room for
-    /// several submitters, or that makes the pool refuse all submitters.
+    /// Tells all waiting submitters to try again. This function must be called after a change that may make
+    /// room for several submitters, or that makes the pool refuse all submitters.
     pub(super) fn wake_all_submitters(&self) {
         self.submitters.iter().for_each(Waker::wake_by_ref);
     }

@@ -2,7 +2,8 @@
 //!
 //! A dump describes a pool like a [snapshot](ThreadPoolExecutor::snapshot), with two differences. Dumps are
 //! made when tasks hang, so a dump waits for the lock of the state only briefly: a user's comparator or queue
-//! may hang under that lock. A dump also names each task's thread, and how long it has at least run (`sightings`).
+//! may hang under that lock. A dump also names each task's thread, and the minimum time for which the task
+//! has run (`sightings`).
 
 use super::batch::SlotThread;
 use super::shared::PoolShared;
@@ -50,15 +51,17 @@ impl PoolShared {
         let Some(watchdog) = &self.watchdog else { return };
         let Some(next) = Instant::now().checked_add(watchdog.period()) else { return };
         let pool = Arc::downgrade(self);
-        // The look may begin at once, and registers the look after it. It waits for this lock until its own
-        // registration is in place, which would otherwise replace the later one, and end the looks.
+        // The look may begin at once, and registers the next look. But the look waits for this lock until its
+        // own registration is stored: a registration that is stored too late would replace the next
+        // registration and so end the looks.
         let mut next_look = watchdog.next_look.lock();
         let before = next_look.replace(time::at(next, move || pool.upgrade()?.look()));
         drop(next_look);
         drop(before); // after the lock was released
     }
 
-    /// Looks for tasks that run for too long. Returns a closure that calls the handler for each such task.
+    /// Looks for tasks that run for too long. Returns a closure that calls the handler for each of these
+    /// tasks.
     fn look(self: Arc<Self>) -> Option<UserCode> {
         let long = self.long_runs();
         if long.is_some() {
@@ -83,8 +86,8 @@ impl PoolShared {
         }
     }
 
-    /// Drops a reference to the pool, unless it is the last one. The drop of the last reference also drops
-    /// users' values, so it is returned as user code.
+    /// Drops a reference to the pool, unless it is the last reference. The drop of the last reference also
+    /// drops users' values, so the function returns the last reference as user code.
     fn let_go(self: Arc<Self>) -> Option<UserCode> {
         Arc::into_inner(self).map(|pool| -> UserCode { Box::new(move || drop(pool)) })
     }
@@ -107,7 +110,8 @@ impl PoolData {
     /// Returns the running tasks, and the tasks for which a thread is starting.
     fn running(&mut self) -> Vec<RunDump> {
         let runs: Vec<_> = self.worker_slots.runs().collect();
-        // The numbers and the id can belong to different tasks. No later look finds such a key, so it does no harm.
+        // The numbers and the id in a key can belong to different tasks. No later look finds such a key, so
+        // the mismatch does no harm.
         let ages = self
             .sightings
             .look(Instant::now(), runs.iter().map(|(slot, begun, label, _)| (*slot, *begun, label.id())));

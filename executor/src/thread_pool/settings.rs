@@ -1,7 +1,8 @@
 //! The settings of a pool, how they are checked against each other, and how they change while the pool runs.
 //!
-//! Some combinations can only be a mistake, such as a maximum that is never reached. So the builder and each
-//! setter check all settings together. If a change fails the check, the setter changes nothing.
+//! Some combinations of settings can only be a mistake, such as a maximum that is never reached. So the
+//! builder and each setter check all settings together. If a change fails the check, the setter changes
+//! nothing.
 //!
 //! # How a change takes effect
 //!
@@ -19,7 +20,7 @@
 //!
 //! # Invariants
 //!
-//! 1. The settings of a pool have passed [`PoolSettings::check`] at every moment.
+//! 1. At every moment, the settings of a pool satisfy [`PoolSettings::check`].
 //! 2. A factory or a handler that was replaced is dropped outside the lock: its `Drop` is user code.
 
 use std::any::Any;
@@ -173,7 +174,7 @@ impl ThreadPoolExecutor {
     /// # Errors
     /// [`PoolConfigError`] if the new size contradicts the other settings. After an error, the settings stay
     /// as they are. If the queue has no bound, core and maximum size must be equal;
-    /// [`set_threads`](Self::set_threads) changes them together.
+    /// [`set_threads`](Self::set_threads) changes both sizes together.
     #[doc(alias = "setCorePoolSize")]
     pub fn set_core_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.core = threads)?;
@@ -391,7 +392,8 @@ impl ThreadPoolExecutor {
         change(&mut changed);
         changed.check()?;
         state.settings = changed;
-        // Perhaps workers must leave now, or sleep shorter or longer. Perhaps submitters have room now.
+        // After the change, workers may have to leave, or to sleep for a shorter or longer time. Perhaps
+        // submitters have room now.
         self.shared.work.notify_all();
         state.wake_all_submitters();
         Ok(())

@@ -8,7 +8,7 @@
 //! Hooks and queues can be user code. The pool catches a hook's panic at the place that calls the hook. The
 //! pool catches a queue's panic in [`ask`](super::state::ask), which runs under the lock. A panic handler is
 //! user code, too, so the pool does not call it under the lock: `ask` keeps the panic, and
-//! [`PoolShared::report_kept`] reports it later.
+//! [`PoolShared::report_kept`] reports the panic later.
 
 use super::failures::NeverTaken;
 use super::hooks::{Hooks, TaskInfo};
@@ -31,7 +31,7 @@ use crate::waiting::queue_owner::QueueRegistration;
 use crate::waiting::starvation::OnStarvation;
 
 pub(super) struct PoolShared {
-    /// The name with which the pool was made. A dump shows it if the lock of the state is busy.
+    /// The name with which the pool was made. A dump shows this name if the lock of the state is busy.
     pub(super) first_name: Option<Arc<str>>,
     pub(super) state: Mutex<PoolData>,
     /// Tasks that were accepted and are not in the state's queue yet.
@@ -51,7 +51,7 @@ pub(super) struct PoolShared {
 
     /// The parent of the tokens of all tasks that run in this pool.
     pub(super) root: CancelToken,
-    /// Stops the pool when the token above its root token is cancelled. See `stopper`.
+    /// Stops the pool when the parent of the pool's root token is cancelled. See `stopper`.
     pub(super) owner_token: Mutex<Option<Registration>>,
     pub(super) hooks: Option<Box<dyn Hooks>>,
     pub(super) watchdog: Option<Watchdog>,
@@ -60,7 +60,8 @@ pub(super) struct PoolShared {
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     /// The action of the pool in response to waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
-    /// Registers the pool as the owner of its queue, so that a canceller can tell the pool.
+    /// Registers the pool as the owner of its queue, so that a thread that cancels a task can notify the
+    /// pool.
     pub(super) registration: QueueRegistration,
     /// Refers to this struct itself, for the threads that the pool starts.
     pub(super) me: Weak<PoolShared>,
@@ -117,7 +118,7 @@ impl PoolShared {
     }
 
     /// Runs a task with the hooks around it. Calls `ended` before the outcome is published, so that a thread
-    /// that has joined the task finds the task counted.
+    /// that has joined the task sees the task in the counts.
     #[inline]
     pub(super) fn run_task(&self, task: Task, ended: impl FnOnce(&Outcome)) {
         let label = task.label();
@@ -147,7 +148,7 @@ impl PoolShared {
         Some(task.label())
     }
 
-    /// Tells the hooks of a task that the pool has accepted.
+    /// Notifies the hooks that the pool has accepted a task.
     #[inline]
     pub(super) fn tell_of_submission(&self, label: Option<TaskLabel>) {
         if let Some(label) = label {
@@ -155,7 +156,7 @@ impl PoolShared {
         }
     }
 
-    /// Tells the hooks of a task that the pool did not accept.
+    /// Notifies the hooks that the pool did not accept a task.
     pub(super) fn tell_of_refusal(&self, refused: &RejectedExecution) {
         self.never_taken.refused();
         self.tell_hooks(|hooks| hooks.refused(&TaskInfo::of(&refused.task.label()), &refused.reason));

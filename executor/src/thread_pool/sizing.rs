@@ -17,7 +17,7 @@
 //! threads are of no use. So the scarcest resource decides.
 
 /// Returns the number of threads by the formula, at least one. `utilisation` is the share of the cores that
-/// the pool should use (0 to 1), `wait_compute` the ratio of waiting to computing (0 or more).
+/// the pool should use (0 to 1), and `wait_compute` is the ratio of waiting to computing (0 or more).
 ///
 /// ```
 /// use executor::recommended_threads;

@@ -1,4 +1,4 @@
-//! The pool's part in the search for tasks that wait for each other, and in resolving such waits.
+//! The pool's part in the search for tasks that wait for each other, and in the resolution of such waits.
 //!
 //! While the task of a worker waits for another task, the worker runs no other task. If all workers of a pool
 //! wait for tasks in the pool's own queue, no worker can ever go on. The module `wait_graph`, the deadlock
@@ -14,11 +14,12 @@
 //!
 //! # Invariants
 //!
-//! 1. A waiting thread that asks may be told that all workers wait, and relies on it. Until it looks again,
-//!    the inbox is closed, and each new task makes it look again. Each worker that leaves or does not start
-//!    makes all threads that have asked look again.
+//! 1. If a waiting thread asks, the pool may answer that all workers wait, and the thread relies on this
+//!    answer. Until that thread checks its wait again, the inbox is closed, and each new task makes the
+//!    thread check its wait. When a worker leaves or does not start, all threads that have asked must check
+//!    their waits again.
 //! 2. The pool has at most `spares` more workers than the maximum. After the pool has dismissed a spare
-//!    worker, one worker leaves, because there are too many.
+//!    worker, one worker leaves, because there are too many workers.
 
 use super::ThreadPoolExecutor;
 use super::ending::is_worker;
@@ -34,7 +35,7 @@ use crate::waiting::queue_owner::PoolOwner;
 use crate::waiting::starvation::OnStarvation;
 
 /// The greatest number of tasks that calls of `help` may start on top of the first task. A stack of 2 MiB has
-/// room for a few hundred.
+/// room for a few hundred tasks.
 const MOST_ON_TOP: usize = 100;
 
 impl ThreadPoolExecutor {
@@ -86,7 +87,7 @@ impl ThreadPoolExecutor {
     ///
     /// # Elsewhere
     /// On any other thread `help` does nothing and returns false. The end of the pool does not wait for a
-    /// thread that is no worker.
+    /// thread that is not a worker.
     ///
     /// # Blocking
     /// The call returns when the task has ended. The task is counted as `helped` in
@@ -181,8 +182,7 @@ impl PoolOwner for PoolShared {
 
 impl PoolData {
     /// Returns whether another worker can be started now. Returns false for a while after a failure of the
-    /// factory,
-    /// since otherwise the waiting thread would call the factory again and again.
+    /// factory, because otherwise the waiting thread would call the factory again and again.
     fn may_grow(&self) -> bool {
         let below_maximum = self.phase == PoolState::Running && self.workers() < self.settings.maximum;
         below_maximum && self.backoff.is_over()
@@ -190,7 +190,8 @@ impl PoolData {
 }
 
 impl PoolShared {
-    /// Releases the lock after a task was accepted. Waiting threads that relied on an empty queue look again.
+    /// Releases the lock after a task was accepted. Waiting threads that relied on an empty queue must check
+    /// their waits again.
     pub(super) fn tell_of_task(&self, mut state: MutexGuard<'_, PoolData>) {
         let relied_on = std::mem::take(&mut state.relied_on);
         drop(state);
@@ -200,8 +201,8 @@ impl PoolShared {
         }
     }
 
-    /// Makes waiting threads look again if one of them has `asked`, because that thread may count on a
-    /// worker that has left or does not start.
+    /// Makes waiting threads check their waits again if one of them has `asked`, because that thread may
+    /// count on a worker that has left or does not start.
     pub(super) fn tell_of_worker(&self, asked: bool) {
         if asked {
             self.tell_those_who_wait();

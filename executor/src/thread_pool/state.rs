@@ -59,8 +59,8 @@ pub(super) struct PoolData {
     /// True if a worker was woken and has not looked for a task yet, or will look again before it sleeps.
     pub(super) searching: bool,
 
-    /// Tasks for each of which a thread was requested. A busy worker takes these tasks before tasks in the
-    /// queue.
+    /// Tasks for which threads were requested, one thread for each task. A busy worker takes these tasks
+    /// before tasks in the queue.
     pub(super) first_tasks: VecDeque<Task>,
     /// Submitters inside the thread factory. A submitter inside the factory takes its own task back if the
     /// factory fails.
@@ -71,8 +71,8 @@ pub(super) struct PoolData {
 
     /// True if a waiting thread relies on the answer that all workers of the pool wait. See `starving`.
     pub(super) relied_on: bool,
-    /// True if a waiting thread has asked about the workers. The pool clears the flag when it makes such
-    /// threads look again.
+    /// True if a waiting thread has asked about the workers. The pool clears the flag when it makes these
+    /// threads check their waits again.
     pub(super) asked: bool,
     /// The number of workers that the pool may have beyond the maximum.
     pub(super) spares: usize,

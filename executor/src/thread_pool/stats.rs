@@ -4,7 +4,7 @@
 //! counts of inbox, queue, batch and slots at different moments, tasks would be missing or counted twice. So
 //! a thread that reads them all takes three steps:
 //!
-//! 1. Lock the state and hold the inbox: no task comes in.
+//! 1. Lock the state and the inbox: no task enters the pool.
 //! 2. Freeze the batch: no task is claimed, so no task begins. Wait until the workers have noted their
 //!    earlier claims.
 //! 3. Add up the numbers, and resume the batch. During the addition, tasks may end. The count of each worker
@@ -85,9 +85,10 @@ pub struct PoolStats {
     /// The number of cancelled tasks that were cancelled because a deadline had passed. See
     /// [`CancelKind::Deadline`](crate::CancelKind::Deadline).
     pub timed_out: u64,
-    /// The number of tasks that the pool did not accept at once, so that it has called its [rejection
-    /// handler](crate::RejectionHandler). A task counts once, whatever the handler does. If the handler waits
-    /// until the pool accepts the task, as [`Block`](crate::Block) does, the task is in the other counts, too.
+    /// The number of tasks that the pool did not accept at once, and for which the pool has called its
+    /// [rejection handler](crate::RejectionHandler). A task counts once, whatever the handler does. If the
+    /// handler waits until the pool accepts the task, as [`Block`](crate::Block) does, the task is in the
+    /// other counts, too.
     #[doc(alias = "getRejectedExecutionCount")]
     pub refused: u64,
     /// The number of waits of the pool's threads that failed because they could never have ended:
@@ -95,7 +96,7 @@ pub struct PoolStats {
     pub starved: u64,
     /// The number of completed tasks that a thread ran on top of a waiting task.
     pub helped: u64,
-    /// The number of threads that the pool may have now beyond the maximum, so that tasks that wait for each
+    /// The number of threads that the pool may now have beyond the maximum, so that tasks that wait for each
     /// other can go on.
     pub spare_threads: usize,
 }
@@ -118,8 +119,8 @@ impl PoolStats {
         self.queued as u64 + self.active as u64 + self.completed
     }
 
-    /// Returns the number of waiting tasks minus the number of idle threads, or zero if more
-    /// threads are idle.
+    /// Returns the number of waiting tasks minus the number of idle threads, or zero if there are more idle
+    /// threads than waiting tasks.
     ///
     /// Even in a pool of idle threads, a new task waits for a moment, until a thread has woken up. So
     /// `queued` above zero does not mean that threads are missing, but a backlog above zero does mean that. A

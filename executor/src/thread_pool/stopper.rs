@@ -1,8 +1,8 @@
 //! Two ways to stop a pool without owning it: a handle, and a token that is the parent of the pool's root token.
 //!
-//! Usually a pool is ended by its owner. Sometimes a signal handler, a hook or one of the pool's own tasks
-//! must end the pool. If a hook had an `Arc` of the pool, the pool and the hook would own each other, and
-//! would never be dropped. A [`Stopper`] refers to the pool without owning it.
+//! Usually the owner of a pool ends the pool. Sometimes a signal handler, a hook or one of the pool's own
+//! tasks must end the pool. If a hook had an `Arc` of the pool, the pool and the hook would own each other,
+//! and would never be dropped. A [`Stopper`] refers to the pool without owning it.
 //!
 //! One token can end a service of several pools: see
 //! [`ThreadPoolBuilder::cancel_token`](super::ThreadPoolBuilder::cancel_token).
@@ -47,7 +47,7 @@ pub struct Stopper {
 }
 
 impl ThreadPoolExecutor {
-    /// Returns a handle that can stop the pool and does not keep it alive.
+    /// Returns a handle that can stop the pool and does not keep the pool alive.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -133,9 +133,9 @@ impl Stopper {
         self.pool.upgrade().is_none_or(|pool| pool.is_terminated())
     }
 
-    /// Waits until the pool is terminated, for `timeout` at most, and returns whether it is: see
-    /// [`ExecutorService::await_termination`](crate::ExecutorService::await_termination). The wait does not
-    /// keep the pool from ending.
+    /// Waits until the pool is terminated, for `timeout` at most, and returns whether the pool is terminated:
+    /// see [`ExecutorService::await_termination`](crate::ExecutorService::await_termination). The wait does
+    /// not prevent the end of the pool.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -173,7 +173,8 @@ impl PoolShared {
         let registration = token.on_cancel(move || {
             let Some(pool) = pool.upgrade() else { return };
             for task in pool.shutdown_now() {
-                // Waiting tasks get the token's reason, not `Shutdown`: the running tasks see the token's reason, too.
+                // Waiting tasks get the token's reason, and not `Shutdown`, because the running tasks see the
+                // token's reason, too.
                 let reason = pool.root.reason().unwrap_or(CancelReason::of(CancelKind::Shutdown));
                 discard(contain(|| task.drop_because(reason)));
             }

@@ -2,7 +2,7 @@
 //!
 //! [`Timing`] is an example of [`Hooks`]. `Timing` must keep the start time of each task from
 //! `before_execute` until `after_execute`. These two hooks of a task run on one thread, so a thread-local
-//! keeps the time, without a lock. But the thread-local can hold several start times: a pool can have two
+//! stores the time, without a lock. But the thread-local can hold several start times: a pool can have two
 //! `Timing` hooks, combined into one, and a task can run inside another task on the same thread. So each note
 //! names its hooks and its task ([`Notes`]).
 //!
@@ -34,8 +34,8 @@ thread_local! {
     static BEGAN: Notes<Instant> = Notes::new();
 }
 
-/// The notes that hooks have made on a thread when a task began, each with the address of the hooks and the
-/// task. If the hooks are not told of the end of a task, its note stays.
+/// The notes that hooks have made on a thread when tasks began: each note has the address of the hooks, and
+/// the task. If the hooks are not told of the end of a task, the note about the task stays.
 pub(crate) struct Notes<T>(RefCell<Vec<(usize, TaskId, T)>>);
 
 impl<T> Notes<T> {
@@ -55,7 +55,7 @@ impl<T> Notes<T> {
     }
 }
 
-/// Counts a pool's tasks and adds up the time they take, from the beginning of the body to its end.
+/// Counts a pool's tasks and adds up the time that the tasks take, from the beginning of the body to its end.
 ///
 /// Pass a `Timing` to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc` if you want
 /// to read the numbers while the pool lives.

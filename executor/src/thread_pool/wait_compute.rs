@@ -18,10 +18,10 @@ thread_local! {
 
 /// Measures the ratio of the time in which a pool's tasks wait to the time in which they compute.
 ///
-/// Pass it to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc`. The processor time
-/// of the task's own thread counts as computing; the rest of the task's time counts as waiting. So measure
-/// while the machine has free cores. If there are more busy threads than cores, a thread's wait for a core
-/// counts as waiting, too. Then the recommended number is too high.
+/// Pass the hooks to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc`. The
+/// processor time of the task's own thread counts as computing; the rest of the task's time counts as
+/// waiting. So measure while the machine has free cores. If there are more busy threads than cores, a
+/// thread's wait for a core counts as waiting, too. Then the recommended number is too high.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, WaitCompute, prelude::*};
@@ -35,7 +35,7 @@ thread_local! {
 /// ```
 #[derive(Default)]
 pub struct WaitCompute {
-    /// The total duration of the tasks, and the part of it in which they computed.
+    /// The total duration of the tasks, and the part of this duration in which they computed.
     sums: Mutex<(Duration, Duration)>,
 }
 

@@ -2,7 +2,8 @@
 //!
 //! The watchdog has no thread, and it costs the tasks nothing. A job of the process's timer looks at the
 //! running tasks four times within the limit, and notes the tasks that it sees (`time/sightings.rs`). If a
-//! look finds a task that was first seen a whole limit ago, that task has run for longer than the limit.
+//! task still runs a whole limit after the look that first found it, the task has run for longer than the
+//! limit.
 //!
 //! ```text
 //!   looks      │        │        │        │        │        │
@@ -13,8 +14,8 @@
 //! # Invariants
 //!
 //! 1. The handler is told of a task only if the task has run for the whole limit, and only once.
-//! 2. A look waits for no lock: if the lock of the state is busy, the look ends at once. Otherwise a user's queue
-//!    that hangs under that lock would hold up all deadlines of the process.
+//! 2. A look waits for no lock: if the lock of the state is busy, the look ends at once. If the look waited,
+//!    a user's queue that hangs under that lock would delay all deadlines of the process.
 //! 3. The handler is called outside all locks, on a timer thread that no longer watches the deadlines.
 
 use std::fmt;
@@ -67,7 +68,7 @@ type Handler = dyn Fn(&LongTask<'_>) + Send + Sync;
 pub(super) struct Watchdog {
     pub(super) limit: Duration,
     pub(super) handler: Box<Handler>,
-    /// The registration of the next look. The drop of the pool removes it.
+    /// The registration of the next look. The drop of the pool removes the registration.
     pub(super) next_look: Mutex<Option<TimerEntry>>,
 }
 

@@ -34,9 +34,9 @@
 //! # Invariants
 //!
 //! 1. A worker holds only the task that it runs.
-//! 2. An idle or new worker looks for a task before it leaves. A submitter may count on that worker: it may
-//!    have requested the worker for a task, or have put a task into the inbox or a hand-off queue because the
-//!    worker sleeps or searches.
+//! 2. An idle or new worker looks for a task before it leaves. A submitter may count on that worker: the
+//!    submitter may have requested the worker for a task, or have put a task into the inbox or a hand-off
+//!    queue because the worker sleeps or searches.
 //! 3. A worker decides to leave and stops counting as live in one step, under the lock of the state.
 //! 4. Before a worker sleeps, it closes the inbox and finds no task. The worker holds the lock of the state
 //!    from that look until it sleeps.
@@ -79,7 +79,7 @@ pub(super) fn run(shared: &Arc<PoolShared>, first_task: Option<TaskId>) {
 /// The next step of a worker.
 enum Next {
     Start(Task),
-    /// Claim a task from this batch, if the other workers have left one.
+    /// Claim a task from this batch, if the other workers have left a task.
     Claim(Arc<Batch>),
     /// Drop the cancelled tasks that were found, and report panics of the queue, without the lock.
     TidyUp,
@@ -220,7 +220,7 @@ impl<'a> LiveWorker<'a> {
     }
 
     /// Decides the next step. The worker takes its own first task before older first tasks. For each older
-    /// first task, another thread was requested, or its submitter takes it back.
+    /// first task, another thread was requested, or the submitter of that task takes it back.
     fn decide(&self, state: &mut PoolData, search: &mut Search<'_>) -> Next {
         let is_surplus = state.workers() > state.most_workers() && state.live > 1;
         if state.phase == PoolState::Stopping || is_surplus && !search.is_counted_on {
@@ -323,13 +323,14 @@ impl<'a> LiveWorker<'a> {
         };
         state.idle -= 1;
         state.searching = false;
-        // Asked again: during the sleep, the settings or the number of workers may have changed.
+        // The condition is checked again, because the settings or the number of workers may have changed
+        // during the sleep.
         let timed_out = timed_out && state.may_time_out();
         (state, timed_out)
     }
     // ANCHOR_END: sleep
 
-    /// Frees the memory that a burst needed.
+    /// Frees the memory that was needed for a burst of tasks.
     fn shrink(&self, state: &mut PoolData) {
         ask(|| state.queue.shrink());
         state.batches.shrink(KEPT);
@@ -340,7 +341,7 @@ impl<'a> LiveWorker<'a> {
     /// submitter counts on this worker in between.
     ///
     /// A surplus worker may leave although there are tasks. A surplus worker need not wake another worker for
-    /// these tasks: it was busy, so no submitter counted on it.
+    /// these tasks: the surplus worker was busy, so no submitter counted on it.
     fn leave(&mut self, mut state: MutexGuard<'a, PoolData>) -> Option<Task> {
         let asked = self.count_out(&mut state);
         self.shared.terminate_if_done(state);
@@ -348,7 +349,7 @@ impl<'a> LiveWorker<'a> {
         None
     }
 
-    /// Subtracts this worker from the live workers. Returns true if the caller must tell the waiting
+    /// Subtracts this worker from the live workers. Returns true if the caller must notify the waiting
     /// threads.
     fn count_out(&mut self, state: &mut MutexGuard<'_, PoolData>) -> bool {
         self.left = true;
@@ -365,8 +366,8 @@ impl<'a> LiveWorker<'a> {
 }
 
 impl Drop for LiveWorker<'_> {
-    /// Counts the worker out if its thread unwinds, which would be a bug of this crate. If the last worker
-    /// unwinds and tasks wait, another worker is requested.
+    /// Subtracts the worker from the live workers if its thread unwinds, which would be a bug of this crate.
+    /// If the last worker unwinds and tasks wait, another worker is requested.
     fn drop(&mut self) {
         if !self.left {
             let mut state = self.shared.state.lock();
@@ -391,9 +392,9 @@ impl PoolShared {
         }
     }
 
-    /// Returns the number of tasks that a worker can take, including cancelled tasks. A queue other than
-    /// a [`FifoQueue`](crate::FifoQueue) counts as at most one task: it is only asked whether it is
-    /// empty.
+    /// Returns the number of tasks that a worker can take, including cancelled tasks. A queue other than a
+    /// [`FifoQueue`](crate::FifoQueue) counts as at most one task, because the pool only asks this queue
+    /// whether it is empty.
     pub(super) fn to_be_taken(&self, state: &PoolData) -> usize {
         let waiting = if self.inbox.in_use() {
             self.inbox.waiting(state)
@@ -410,7 +411,7 @@ mod tests {
     use crate::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
     use std::time::Duration;
 
-    /// Makes a worker unwind, because no call of the library does so.
+    /// Makes a worker unwind, because no call of the library makes a worker unwind.
     fn unwind(worker: LiveWorker<'_>) {
         let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _worker = worker;

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A node has four children, not two. So the heap is half as deep, and the keys that are compared are
-//! neighbours in memory. (A *d-ary heap*: D. B. Johnson, "Priority queues with update and finding
-//! minimum spanning trees", 1975.)
+//! neighbours in memory. This structure is a *d-ary heap* (Donald Johnson, "Priority queues with update and
+//! finding minimum spanning trees", 1975).
 //!
 //! # Why not a sorted map
 //!
@@ -31,12 +31,12 @@
 //! | 1,000 | 49, 151 | 90, 96 | 94, 79 |
 //! | 100,000 | 300, 520 | 143, 128 | 236, 231 |
 //!
-//! These figures alone would not justify the heap. But a task needs a number by which its canceller finds it,
+//! These figures alone would not justify the heap. But a canceller needs a number with which it finds a task,
 //! and the slot is such a number.
 //!
 //! # Invariants
 //!
-//! 1. No node comes before its parent, so the first entry is at index 0.
+//! 1. No node has a smaller key than its parent, so the first entry is at index 0.
 //! 2. Each node has a slot in use, which stores the place of that node. Each slot in use has a node.
 //! 3. Slots are reused. The caller must check whether the slot still contains the same entry.
 
@@ -148,7 +148,7 @@ impl<W> Heap<W> {
         self.slots[node.slot].at = at;
     }
 
-    /// Moves a node up, past its parents, until its parent does not come after it. Returns its new index.
+    /// Moves a node up until it is the root or its parent has a smaller key. Returns its new index.
     fn rise(&mut self, mut at: usize) -> usize {
         let node = self.nodes[at];
         while at > 0 {
@@ -163,7 +163,8 @@ impl<W> Heap<W> {
         at
     }
 
-    /// Moves a node down until no child comes before it. Each step moves it past its first child.
+    /// Moves a node down until no child has a smaller key. Each step exchanges the node with the child that
+    /// has the smallest key.
     fn sink(&mut self, mut at: usize) {
         let node = self.nodes[at];
         loop {
@@ -241,8 +242,9 @@ mod tests {
         let (start, mut state) = (Instant::now(), 1);
         println!("waiting  workload    heap ns  map ns");
         for waiting in [10, 1_000, 100_000] {
-            // A deadline comes a fixed time after its insertion, and the test removes any deadline or the oldest
-            // one. A task is due at any time, and the test removes the first task.
+            // The deadline of an entry is a fixed time after the insertion of the entry, and the test removes
+            // any entry or the oldest entry. A task is due at any time after its insertion, and the test
+            // removes the first task.
             for workload in ["any", "oldest", "tasks"] {
                 let (mut heap, mut map) = (Heap::new(), BTreeMap::new());
                 let (mut slots, mut keys) = (Vec::new(), Vec::new());

@@ -1,10 +1,11 @@
 //! Entries by time, and the thread that runs jobs at their deadlines.
 //!
 //! Deadlines wait in a [`Heap`], and so do the tasks of a
-//! [`ScheduledThreadPoolExecutor`](crate::ScheduledThreadPoolExecutor). Each kind has its own heap and thread. A
-//! thread sleeps until the first entry of its heap is due. `scheduled/shared.rs` gives the reason for two threads.
+//! [`ScheduledThreadPoolExecutor`](crate::ScheduledThreadPoolExecutor). Each kind of entry has its own heap
+//! and its own thread. A thread sleeps until the first entry of its heap is due. `scheduled/shared.rs` gives
+//! the reason for two threads.
 //!
-//! [`Sightings`] tells the least time for which a task has run. No clock is read when a task begins.
+//! [`Sightings`] computes the minimum time for which a task has run. No clock is read when a task begins.
 
 mod heap;
 mod sightings;

@@ -1,8 +1,9 @@
-//! The least time for which tasks have run, computed from repeated looks at the running tasks.
+//! The minimum time for which tasks have run, computed from repeated looks at the running tasks.
 //!
 //! A pool reads no clock when a task begins, because most tasks take less time than a few readings of the
 //! clock. A dump and a watchdog look at the running tasks now and then. The first look that finds a run notes
-//! the time. A later look that finds the same run computes from it the least time for which the task has run.
+//! the time. From the noted time, a later look that finds the same run computes the minimum time for which
+//! the task has run.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,8 @@ use crate::ids::TaskId;
 use crate::sync::{Duration, Instant};
 
 /// Identifies one run of a task in a pool: the number of the worker, the number of tasks that the worker had
-/// begun by then, and the task's id. The id is not enough, because all runs of a series have the same id, and
-/// so have all drain tasks of a strand.
+/// begun at that time, and the task's id. The id is not enough, because all runs of a series have the same
+/// id, and all drain tasks of a strand have the same id.
 pub(crate) type RunKey = (usize, u64, TaskId);
 
 /// The runs that the previous look has found.
@@ -25,8 +26,8 @@ struct Sighting {
 }
 
 impl Sightings {
-    /// Notes the present runs, and forgets all other runs. Returns for each run the time since a look first found
-    /// it.
+    /// Notes the present runs, and forgets all other runs. Returns for each run the time since a look first
+    /// found the run.
     pub(crate) fn look(&mut self, now: Instant, runs: impl IntoIterator<Item = RunKey>) -> Vec<Duration> {
         let before = std::mem::take(&mut self.0);
         let mut ages = Vec::new();
@@ -39,7 +40,7 @@ impl Sightings {
         ages
     }
 
-    /// Returns true for the first call with this run. The previous look must have found the run.
+    /// Returns true for the first call with this run. The previous look must have found this run.
     pub(crate) fn tell_once(&mut self, run: &RunKey) -> bool {
         self.0.get_mut(run).is_some_and(|sighting| !std::mem::replace(&mut sighting.was_told, true))
     }

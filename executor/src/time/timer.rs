@@ -14,21 +14,21 @@
 //! ```
 //!
 //! The watcher starts with the first deadline, and ends when there has been no deadline for [`LINGER`]. The
-//! watcher sleeps until the deadline that was the first when it fell asleep, even if that deadline is removed
-//! meanwhile. So a removal makes no system call. Most deadlines are removed before their time, so this saves
-//! many system calls. There is one exception: a caller that removes the last deadline wakes the watcher if the
-//! watcher would sleep for longer than [`LINGER`]. Without this wake-up, a removed deadline in the far future
-//! would keep the watcher asleep.
+//! watcher sleeps until the deadline that was the first when the watcher fell asleep, even if this deadline
+//! is removed meanwhile. So a removal makes no system call. Most deadlines are removed before their time, so
+//! this saves many system calls. There is one exception: a caller that removes the last deadline wakes the
+//! watcher if the watcher would sleep for longer than [`LINGER`]. Without this wake-up, a removed deadline in
+//! the far future would keep the watcher asleep.
 //!
 //! # Jobs and user code
 //!
 //! A job is a short piece of the library's own code. For instance, a job marks a token. A job does not call
-//! user code, which can take long or block: the job returns that code as a callback. Before the watcher
-//! runs a callback, it gives up the watch, so that no other job runs late. If there are other deadlines, a
-//! *spare* thread or a new thread takes the watch. After the callback, the thread takes the watch again if
-//! the watch has no thread and needs one; otherwise the thread remains as a spare for a while. No thread is
-//! started while another thread is starting or coming back from user code. So the number of threads is at
-//! most one above the largest number of callbacks that ran at the same time.
+//! user code, because user code can take long or block: the job returns user code as a callback. Before the
+//! watcher runs a callback, the watcher gives up the watch, so that no other job runs late. If there are
+//! other deadlines, a *spare* thread or a new thread takes the watch. After the callback, the thread takes
+//! the watch again if the watch has no thread and needs one; otherwise the thread remains as a spare for a
+//! while. No thread is started while another thread is starting or coming back from user code. So the number
+//! of threads is at most one above the largest number of callbacks that ran at the same time.
 //!
 //! # Invariants
 //!
@@ -37,8 +37,8 @@
 //! 2. If there is a deadline, the watch is in one of three states: `Awake`; `Asleep`, until that deadline or
 //!    an earlier time; or `Wanted`, while a thread is about to take the watch. There is one exception: if the
 //!    system cannot start a thread, the next call of `at` tries again.
-//! 3. No job is run or dropped, and no thread started, under the lock.
-//! 4. When the drop of a [`TimerEntry`] has returned, its job has begun or will never begin.
+//! 3. No job is run or dropped under the lock, and no thread is started under the lock.
+//! 4. When the drop of a [`TimerEntry`] has returned, the entry's job has begun or will never begin.
 
 use super::Heap;
 use crate::panics::{UserCode, contain, discard};
@@ -48,15 +48,16 @@ use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, lazy_stati
 /// A thread without work ends after this time.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// A job of the timer. If it returns user code, a thread runs that code without the watch, as it may block.
+/// A job of the timer. If the job returns user code, a thread runs that code without the watch, because the
+/// code may block.
 type TimerJob = Box<dyn FnOnce() -> Option<UserCode> + Send>;
 
 lazy_static! {
     static ref OF_THE_PROCESS: Arc<Timer> = Timer::new();
 }
 
-/// Registers a job for `deadline`, or for now if the deadline has passed. The job runs on a thread of the
-/// timer. If the entry is dropped before the job has begun, the job never runs.
+/// Registers a job that runs at `deadline`, or at once if the deadline has passed. The job runs on a thread
+/// of the timer. If the entry is dropped before the job has begun, the job never runs.
 pub(crate) fn at(deadline: Instant, job: impl FnOnce() -> Option<UserCode> + Send + 'static) -> TimerEntry {
     OF_THE_PROCESS.at(deadline, Box::new(job))
 }
@@ -137,7 +138,7 @@ impl Timer {
 pub(crate) struct TimerEntry {
     timer: Arc<Timer>,
     slot: usize,
-    /// The number of the job, which is needed because the slot may have another job once this job has begun.
+    /// The number of the job: when this job has begun, the slot may already have another job.
     number: u64,
 }
 
@@ -165,9 +166,9 @@ impl Timer {
             self.wanted.notify_one();
             return;
         }
-        // A thread that is starting or coming back takes the watch. If this thread started another one, many
-        // short callbacks would start a thread each. Relaxed is enough: at worst the counter still includes a
-        // thread that has left user code, and then one thread too many is started.
+        // A thread that is starting or coming back takes the watch. If this thread started another thread,
+        // each of many short callbacks would start a thread. Relaxed is enough: at worst the counter still
+        // includes a thread that has left user code, and then one thread too many is started.
         if state.threads > self.in_user_code.load(Ordering::Relaxed) {
             return;
         }
@@ -218,8 +219,8 @@ impl Timer {
         Some(state)
     }
 
-    /// Runs the jobs that are due, until a job returns user code. Then gives up the watch, and returns that
-    /// code for the caller to run. Returns `None` if there has been no deadline for [`LINGER`].
+    /// Runs the jobs that are due, until a job returns user code. Then gives up the watch, and returns the
+    /// user code, which the caller must run. Returns `None` if there has been no deadline for [`LINGER`].
     fn watch<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, TimerData>) -> Option<UserCode> {
         loop {
             let now = Instant::now();
@@ -382,8 +383,8 @@ mod tests {
         assert!((0..5).any(is_soon)); // one quick run of five is enough, even on a busy machine
     }
 
-    /// Checks that one thread that is coming is enough: thousands of deadlines at one time must not start
-    /// hundreds of threads for callbacks that take almost no time.
+    /// Checks that one thread that is starting or coming back is enough: thousands of deadlines at one time
+    /// must not start hundreds of threads for callbacks that take almost no time.
     #[test]
     fn no_thread_is_started_while_another_one_is_on_its_way() {
         let timer = Timer::new();

@@ -1,10 +1,10 @@
 //! The graph of waits: it records what each thread waits for, and finds out whether a wait can
 //! still end.
 //!
-//! Before a thread of an executor sleeps in a wait without a deadline, it enters the wait into the graph. A
-//! search then finds out whether the wait can ever end. The search goes from a wait to the task, queue or
-//! thread that could end it. If another wait holds up this task, queue or thread, the search goes on from
-//! that wait:
+//! Before a thread of an executor sleeps in a wait without a deadline, the thread enters the wait into the
+//! graph. A search then finds out whether the wait can ever end. The search goes from a wait to the task,
+//! queue or thread that could end it. If another wait holds up this task, queue or thread, the search goes on
+//! from that wait:
 //!
 //! ```text
 //!   thread ──waits for──▶ a task that runs ──on──▶ thread …
@@ -13,19 +13,19 @@
 //!          ──waits for──▶ permits ──held by──▶ thread …
 //! ```
 //!
-//! The wait can end if at least one path leads to something that can go on. Three things can go on. The first
-//! is a thread that does not wait, waits with a deadline, or belongs to no executor. The second is a pool
-//! with an idle thread. The third is a task in no queue, because its owner can run it at any time. If no path
-//! leads to something that can go on, every thread that could help is asleep. If this thread slept, too,
-//! all these threads would sleep until help came from outside: a *starvation deadlock*. Then the wait ends
-//! with a [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can do so.
+//! The wait can end if at least one path leads to something that can go on. Three things can go on. A thread
+//! can go on if it does not wait, waits with a deadline, or belongs to no executor. A pool can go on if it
+//! has an idle thread. A task in no queue can go on, because its owner can run it at any time. If no path
+//! leads to something that can go on, every thread that could help is asleep. If this thread slept, too, all
+//! these threads would sleep until help came from outside: a *starvation deadlock*. Then the wait ends with a
+//! [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can help.
 //!
 //! # Nothing is reported that was not true
 //!
-//! A search holds the lock of [`WaitingThreads`]. During a search no waiting thread is entered or taken
-//! out. Other facts can change during the search, but only by an act from outside, and only in one
-//! direction. For example, a task that has not ended now had not ended before, either. So the search checks
-//! each fact twice. Every fact that held both times also held at the moment between the two checks.
+//! A search holds the lock of [`WaitingThreads`]. During a search no waiting thread is added to the graph or
+//! removed from it. Other facts can change during the search, but only by an act from outside, and only in
+//! one direction. For example, a task that has not ended now had not ended before, either. So the search
+//! checks each fact twice. Every fact that held both times also held at the moment between the two checks.
 //!
 //! # Nothing that is true is missed
 //!
@@ -47,8 +47,8 @@
 //!
 //! # Invariants
 //!
-//! 1. A thread is entered before its search, and is taken out after its sleep. An entered thread that was
-//!    woken counts as a thread that can go on, because it looks again before it sleeps.
+//! 1. A thread is added to the graph before its search, and is removed after its sleep. A woken thread in the
+//!    graph counts as a thread that can go on, because it checks its wait again before it sleeps.
 //! 2. The lock of `WaitingThreads` is taken before the locks of pools and tasks. No user code runs under this
 //!    lock, so values are dropped after the lock has been released. (There is one exception: a user's own
 //!    queue may be asked for its length under this lock.)
@@ -141,8 +141,8 @@ pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> OnDrop<fn()> {
 }
 
 /// Decides whether the calling thread may sleep in its wait for `what`. A thread that sleeps must keep the
-/// result until after the sleep. Returns `None` if the thread must look again. Fails if the wait can never
-/// end.
+/// result until after the sleep. Returns `None` if the thread must check again whether it can go on. Fails if
+/// the wait can never end.
 fn about_to_sleep(
     what: Awaited,
     parker: &Arc<Parker>,
@@ -165,7 +165,7 @@ fn about_to_sleep(
         let Some(closed) = second_look else {
             return Ok(Some(Known { key, _asleep: asleep }));
         };
-        // Since this thread last tried to get help, another thread may have got help. Then this thread may be
+        // Another thread may have got help after this thread last tried to get help. Then this thread may be
         // able to go on, too.
         let is_hopeless = !closed.may_grow() && (tried || !waiting.may_be_relieved(key, &closed));
         if is_hopeless && !waiting.can_be_given_up(key) {
@@ -185,13 +185,13 @@ fn about_to_sleep(
     }
 }
 
-/// Wakes the waiting threads that would run the tasks in this queue, so that they look again. Called after a
-/// fact has changed, because the searches of these threads may have relied on that fact.
+/// Wakes the waiting threads that would run the tasks in this queue, so that they check their waits again.
+/// Called after a fact has changed, because the searches of these threads may have relied on that fact.
 pub(crate) fn look_again(queue: QueueId) {
     look_again_at(Location::In(queue));
 }
 
-/// Wakes the waiting threads that would run a task at this place, so that they look again.
+/// Wakes the waiting threads that would run a task at this place, so that they check their waits again.
 pub(crate) fn look_again_at(mut place: Location) {
     if !is_anybody_asleep() {
         return;
@@ -213,7 +213,7 @@ pub(crate) fn look_again_at(mut place: Location) {
     }
 }
 
-// The number of threads that sleep or are about to sleep. Threads without the lock read this number.
+// The number of threads that sleep or are about to sleep. Threads that do not hold the lock read this number.
 lazy_static! {
     static ref ASLEEP: AtomicUsize = AtomicUsize::new(0);
 }

@@ -87,7 +87,7 @@ fn collected(wait: &SleepingThread) -> Option<(usize, usize)> {
 }
 
 /// Records that the calling thread runs a task on top of a waiting task, until the result is dropped. Returns
-/// `None` if `most` tasks already lie on top of each other.
+/// `None` if `most` tasks already run on top of each other.
 pub(crate) fn run_on_top(most: usize) -> Option<FrameGuard> {
     (count_roles(|role| role == Role::Helper) < most).then(|| enter_role(Role::Helper))
 }

@@ -21,7 +21,8 @@ pub(super) fn announced(starvation: Starvation, wait: &SleepingThread) -> Starva
 }
 
 impl WaitingThreads {
-    /// Returns a report of a circle of waits, the waits that lead to it, and the other waits that were found.
+    /// Returns a report: a circle of waits, the waits that lead to the circle, and the other waits that were
+    /// found.
     pub(super) fn report(&self, closed: &Closed) -> Starvation {
         let mut chain = vec![closed.threads[0]];
         let closes_at = loop {
@@ -39,7 +40,7 @@ impl WaitingThreads {
         Starvation::new(chain.iter().map(|&key| self.describe(key)).collect(), closes_at, others)
     }
 
-    /// Returns a thread that holds up the last thread of the chain. Prefers a thread that is in the chain
+    /// Returns a thread that blocks the last thread of the chain. Prefers a thread that is in the chain
     /// already.
     fn held_up_by(&self, chain: &[ThreadKey]) -> Option<ThreadKey> {
         let wait = self.get(*chain.last()?)?;
@@ -67,7 +68,7 @@ impl WaitingThreads {
         task.queue().map_or_else(running, Location::In)
     }
 
-    /// Returns the waiting threads that hold up a task at this place.
+    /// Returns the waiting threads that block a task at this place.
     fn threads_at(&self, mut place: Location) -> Vec<ThreadKey> {
         loop {
             place = match place {

@@ -26,9 +26,9 @@ impl Closed {
 }
 
 impl WaitingThreads {
-    /// Returns all threads and pools that the search reaches from a thread's wait, or `None` if it reaches
-    /// something that can go on. Puts the queue owners that were asked into `used`, so that they are dropped
-    /// after the lock has been released.
+    /// Returns all threads and pools that the search reaches from a thread's wait, or `None` if the search
+    /// reaches something that can go on. Puts the queue owners that were asked into `used`, so that the
+    /// owners are dropped after the lock has been released.
     pub(super) fn closed_from(&self, key: ThreadKey, used: &mut Used) -> Option<Closed> {
         let mut search = GraphSearch {
             waiting: self,
@@ -52,7 +52,7 @@ impl WaitingThreads {
         helps || closed.pools.iter().any(|(_, pool)| spares(pool.on_starvation()))
     }
 
-    /// Wakes the threads whose waits can end with an error, so that they look again.
+    /// Wakes the threads whose waits can end with an error, so that they check their waits again.
     pub(super) fn wake_those_that_can_give_up(&self, closed: &Closed) {
         closed
             .threads

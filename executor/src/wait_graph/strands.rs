@@ -15,7 +15,7 @@ lazy_static! {
     static ref STRANDS: Mutex<BTreeMap<(usize, QueueId), usize>> = Mutex::new(BTreeMap::new());
 }
 
-/// Notes that a task that reports to this collector is put into a strand.
+/// Notes that a task of this collector is put into a strand.
 pub(crate) fn enter(collector: usize, strand: QueueId) {
     if collector != 0 {
         *STRANDS.lock().entry((collector, strand)).or_default() += 1;

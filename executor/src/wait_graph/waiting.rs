@@ -86,7 +86,7 @@ impl WaitingThreads {
         self.threads.iter().map(|(&key, wait)| (key, wait))
     }
 
-    /// Wakes a thread if it waits, so that it looks again.
+    /// Wakes a thread if it waits, so that the thread checks its wait again.
     pub(super) fn wake(&self, key: ThreadKey) {
         if let Some(wait) = self.threads.get(&key) {
             wait.parker.wake_by_ref();
@@ -126,7 +126,7 @@ impl WaitingThreads {
     }
 
     /// Tells the pools of a thread how many of their threads wait now. If all threads of a pool wait, the
-    /// pool tells `wait_graph` when the next task comes.
+    /// pool notifies `wait_graph` of the next task.
     pub(super) fn note_full_pools(&self, key: ThreadKey, used: &mut Used) {
         for &id in &self.threads[&key].pools {
             if let Some(pool) = id.pool() {

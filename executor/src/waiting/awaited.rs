@@ -4,8 +4,9 @@
 //! An [`Awaited`] says what a wait is for. The wait itself cannot find out whether the awaited thing will
 //! ever come: the answer depends on all threads that wait, and on the queues of all executors. The
 //! [`DETECTOR`] knows all waiting threads and all queues. This module cannot name the detector, because the
-//! module of the detector uses this one. Instead, the first task with a handle, or the first worker, sets the
-//! detector. A program without workers and without tasks with handles has no detector: its waits are not checked.
+//! module of the detector uses this module. Instead, the first task with a handle, or the first worker, sets
+//! the detector. A program without workers and without tasks with handles has no detector: its waits are not
+//! checked.
 
 use super::parker::Parker;
 use super::queue_owner::PoolOwner;
@@ -31,7 +32,7 @@ pub(crate) trait Source: Send + Sync {
     fn comes_from(&self) -> ComesFrom;
 
     /// Returns the collector to which the awaited tasks report, if the wait is for the end of any one of
-    /// several tasks. A thread that can run such a task uses the collector to find it.
+    /// several tasks. A thread that can run one of these tasks uses the collector to find the task.
     fn collector(&self) -> Option<usize> {
         None
     }
@@ -64,7 +65,7 @@ pub(crate) enum ComesFrom {
     Elsewhere,
     /// The end of any one of the tasks that report to this collector. `tasks` is the number of these tasks.
     TasksOf { collector: usize, tasks: usize },
-    /// Room in this queue. A thread makes room when it takes a task out.
+    /// Room in this queue. A thread makes room when it takes a task out of the queue.
     Room(QueueId),
     /// An event at one of these places.
     Places(Vec<Location>),
@@ -95,8 +96,9 @@ impl Drop for Relief {
 /// Finds waits that could never end.
 ///
 /// The detector makes the calling thread sleep in its parker. The thread waits for the awaited thing, without
-/// a deadline. If a pool or this thread has done something that can end the wait, the detector returns at once;
-/// otherwise it returns after a wake-up. Then the thread must look again. The detector fails if the wait can never end.
+/// a deadline. If a pool or this thread has done something that can end the wait, the detector returns at
+/// once; otherwise the detector returns after a wake-up. Then the thread must check again whether the awaited
+/// thing has come. The detector fails if the wait can never end.
 pub(crate) type Detector = fn(Awaited, &Arc<Parker>, &mut Relief) -> Result<(), Starvation>;
 
 /// The detector of the process. The detector must be set before any thread becomes a worker or runs a task

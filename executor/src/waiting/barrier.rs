@@ -4,9 +4,9 @@
 //!
 //! 1. One lock guards all of the state. Under this lock, a thread decides that a meeting is complete or that
 //!    the barrier breaks. In the same step the thread takes the whole wait list out.
-//! 2. `missing` is never zero: the thread that would make it zero completes the meeting instead.
+//! 2. `missing` is never zero: the thread that would set `missing` to zero completes the meeting instead.
 //! 3. The number of a meeting tells a waiter whether its own meeting is complete. A complete meeting stays
-//!    complete: a later break does not reach its waiters, even if they have not woken up yet.
+//!    complete: a later break does not reach the waiters of that meeting, even if they have not woken up yet.
 //! 4. A broken barrier stays broken.
 
 use std::error::Error;
@@ -22,10 +22,10 @@ use crate::sync::{Duration, Mutex};
 /// A meeting point for a fixed number of parties. Each party waits until all parties have come; then all go
 /// on, and the barrier is ready for the next meeting.
 ///
-/// Use it for work in rounds, if each round needs the results of all parties from the previous round: the
-/// steps of a simulation, or the passes of a filter over the bands of a picture. Give each party a thread of
-/// its own: a pool must have at least as many threads as there are parties. If threads wait for events but do
-/// not meet, use a [`Latch`](crate::Latch).
+/// Use a barrier for work in rounds, if each round needs the results of all parties from the previous round:
+/// the steps of a simulation, or the passes of a filter over the bands of a picture. Give each party a thread
+/// of its own: a pool must have at least as many threads as there are parties. If threads wait for events but
+/// do not meet, use a [`Latch`](crate::Latch).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -50,7 +50,7 @@ use crate::sync::{Duration, Mutex};
 /// # Ok::<(), executor::RejectedExecution>(())
 /// ```
 ///
-/// Everything that a party did before it came is visible to all parties after the meeting.
+/// Everything that a party did before it came to the barrier is visible to all parties after the meeting.
 ///
 /// # When a party does not come
 /// If the wait of a party is cancelled or times out, that party is missing, and the meeting can never be
@@ -58,13 +58,13 @@ use crate::sync::{Duration, Mutex};
 /// [`BarrierError::Broken`]. A broken barrier stays broken; make a new one for a new group. (The barrier
 /// of the standard library ignores tokens. Without the break, the other parties would wait for ever.)
 ///
-/// A party that panics or returns early does not break the barrier, because the barrier does not learn of it.
-/// If that can happen, use [`wait_timeout`](Self::wait_timeout).
+/// A party that panics or returns early does not break the barrier, because the barrier cannot notice this.
+/// If a party can panic or return early, use [`wait_timeout`](Self::wait_timeout).
 ///
 /// # What is not found
 /// As with a [latch](crate::Latch#what-is-not-found), the library does not know which threads will come. So a
-/// wait here is never reported as [starvation](crate::Starvation). If the parties are tasks of a pool that has
-/// fewer threads than there are parties, they wait for ever.
+/// wait at a barrier is never reported as [starvation](crate::Starvation). If the parties are tasks of a pool
+/// that has fewer threads than there are parties, the parties wait for ever.
 #[doc(alias = "CyclicBarrier")]
 #[doc(alias = "Phaser")]
 pub struct Barrier {
@@ -113,11 +113,12 @@ impl Barrier {
         Self { parties, state: Mutex::new(state) }
     }
 
-    /// Waits until all parties have come. Returns how many parties were still missing when the caller came.
+    /// Waits until all parties have come. Returns how many parties were still missing when the caller came to
+    /// the barrier.
     ///
-    /// Exactly one party of a meeting gets 0: the party that came last. It can do work that is needed only once
-    /// for each meeting, for instance combine the results of the parties. The other parties do not wait for
-    /// that work, unless all parties meet again.
+    /// Exactly one party of a meeting gets 0: the party that came last. This party can do work that is needed
+    /// only once for each meeting, for instance combine the results of the parties. The other parties do not
+    /// wait for that work, unless all parties meet again.
     ///
     /// ```
     /// use std::sync::Arc;

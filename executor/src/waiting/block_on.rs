@@ -10,9 +10,9 @@ use crate::cancel::interrupted;
 
 /// Waits for a future on this thread, and returns its output.
 ///
-/// Use it to combine the handles of tasks with `async` and `await`, in a program that has no asynchronous
-/// runtime. A [`TaskHandle`](crate::TaskHandle) is a future. This call has no reactor and no timer, so a
-/// future that needs them must run in an asynchronous runtime.
+/// Use this function to combine the handles of tasks with `async` and `await`, in a program that has no
+/// asynchronous runtime. A [`TaskHandle`](crate::TaskHandle) is a future. This call has no reactor and no
+/// timer, so a future that needs a reactor or a timer must run in an asynchronous runtime.
 ///
 /// ```
 /// use executor::{TaskError, ThreadPoolExecutor, block_on, prelude::*};
@@ -27,14 +27,15 @@ use crate::cancel::interrupted;
 /// # Errors
 /// [`struct@Cancelled`] if the task of the caller was cancelled during the wait. Then the future is dropped,
 /// and [`cancel_on_drop`](crate::TaskHandle::cancel_on_drop) passes the request on to the awaited tasks. If
-/// the future is ready at its first poll, a cancelled task gets its output, too.
+/// the future is ready at its first poll, even a cancelled task gets the output.
 ///
 /// # Panics
 /// Panics if the future panics.
 ///
 /// # Blocking
-/// Blocks until the future is ready. This call finds no starvation: a task that waits here for a task of its
-/// own pool keeps its thread. Such a task must use [`join`](crate::TaskHandle::join) instead.
+/// Blocks until the future is ready. This call finds no starvation: if a task waits here for a task of its
+/// own pool, the waiting task keeps its thread. Such a task must use [`join`](crate::TaskHandle::join)
+/// instead.
 ///
 /// # Cancellation
 /// A cancellation point, unless the future is ready.

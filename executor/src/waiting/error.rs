@@ -1,7 +1,7 @@
 //! The errors of waits and submissions: one type for each way in which a call can fail.
 //!
 //! An error gives back the value that the caller would otherwise lose. An error that contains a task or a
-//! handle is defined beside the type of that task or handle ([`RejectedExecution`](crate::RejectedExecution),
+//! handle is defined in a module that knows these types ([`RejectedExecution`](crate::RejectedExecution),
 //! [`JoinError`](crate::JoinError)); the errors here contain neither. All these errors are `Send`, `Sync` and
 //! `'static`, so `?` can turn them into any other error.
 
@@ -15,9 +15,9 @@ use crate::cancel::cancelled::Cancelled;
 /// Converts an error type into `io::Error`, so that `?` works in a function that returns `io::Result`.
 ///
 /// The error of an interrupted wait becomes a [`Cancelled`] in the `io::Error`, as at any other cancellation
-/// point. Any other error is kept whole: `io::Error::downcast` returns it. The kind is `TimedOut` after a time
-/// limit, `InvalidInput` for contradictory settings, and otherwise `Other`. The kind is never `Interrupted`,
-/// because callers repeat an operation that fails with `Interrupted`.
+/// point. Any other error is stored unchanged: `io::Error::downcast` returns it. The kind is `TimedOut` after
+/// a time limit, `InvalidInput` for contradictory settings, and `Other` in all other cases. The kind is never
+/// `Interrupted`, because callers repeat an operation that fails with `Interrupted`.
 ///
 /// ```text
 /// into_io_error!(WaitError => WaitError); // an enum with the variants `Interrupted` and `TimedOut`
@@ -35,7 +35,7 @@ macro_rules! into_io_error {
     ($error:ty => $reason:ident $(in $field:ident)? $(, where $($bounds:tt)*)?) => {
         /// An interrupted wait becomes a [`Cancelled`](struct@crate::Cancelled), which
         /// [`from_io`](crate::Cancelled::from_io) finds. The kind is `TimedOut` after a time limit, and
-        /// otherwise `Other`.
+        /// `Other` in all other cases.
         impl$(<$($bounds)*>)? From<$error> for std::io::Error {
             fn from(error: $error) -> Self {
                 match &error$(.$field)? {
@@ -95,8 +95,8 @@ impl From<Cancelled> for WaitError {
 /// The reason why a wait without a time limit ended before the awaited thing came.
 ///
 /// In the body of a cancellable task, `?` turns this error into a [`struct@Cancelled`]. If the task was
-/// cancelled, that `Cancelled` has the reason of the request. The conversion drops a [`Starvation`], which then
-/// goes to the panic handler.
+/// cancelled, the `Cancelled` contains the reason of the request. The conversion drops a [`Starvation`],
+/// which then goes to the panic handler.
 ///
 /// ```
 /// use executor::{CancelToken, CutShort, Semaphore};
@@ -178,8 +178,8 @@ pub enum RejectReason {
     /// The executor was shut down.
     Shutdown,
     /// No thread was free, no further thread could be started, and the queue was full. A
-    /// [`BoundedExecutor`](crate::BoundedExecutor) is saturated when its number of unfinished tasks has
-    /// reached its bound.
+    /// [`BoundedExecutor`](crate::BoundedExecutor) is saturated when it has as many unfinished tasks as its
+    /// bound allows.
     Saturated,
     /// The executor was still saturated when the time limit had passed.
     TimedOut,
@@ -187,7 +187,7 @@ pub enum RejectReason {
     Interrupted,
     /// The executor was saturated, and all threads that could have made room are waiting, too.
     Starved(Starvation),
-    /// The task needed a new thread, and the system or the thread factory could not start one.
+    /// The task needed a new thread, and the system or the thread factory could not start this thread.
     NoThread(io::Error),
 }
 

@@ -35,7 +35,7 @@ use crate::sync::{Duration, Mutex};
 /// # Ok::<(), executor::Cancelled>(())
 /// ```
 ///
-/// Everything that a thread did before it counted down is visible to every thread whose wait has
+/// Everything that a thread did before it counted the latch down is visible to every thread whose wait has
 /// ended.
 ///
 /// # What is not found

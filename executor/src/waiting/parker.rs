@@ -3,15 +3,15 @@
 //!
 //! # Invariants
 //!
-//! 1. A wake-up that comes before the sleep is kept, so no wake-up is lost.
+//! 1. A wake-up that comes before the sleep is stored, so no wake-up is lost.
 //! 2. A waiter first spins, for a bounded time and under no lock, and only then sleeps. A thread that wakes
 //!    the waiter makes a system call only if the waiter sleeps.
 //!
 //! # First spin, then sleep
 //!
 //! Putting a thread to sleep and waking it again takes some microseconds, both for the sleeper and for the
-//! thread that wakes it. Many waits are shorter: another thread is already doing the awaited work. So a
-//! waiter first spins: it looks at the parker's signal, again and again, for some hundred pauses of the
+//! thread that wakes the sleeper. Many waits are shorter: another thread is already doing the awaited work.
+//! So a waiter first spins: it looks at the parker's signal, again and again, for some hundred pauses of the
 //! processor. The number of pauses depends on the thread's recent waits ([`AdaptiveSpin`]). A spin that ended
 //! without a wake-up makes the next spin shorter, down to almost nothing. A wake-up that came late in a spin
 //! makes the next spin longer. So a long wait costs at most a few microseconds more processor time than
@@ -58,8 +58,8 @@ const WOKEN: u8 = 1;
 const ASLEEP: u8 = 2;
 
 impl Parker {
-    /// Returns true if a wake-up has come that the waiter has not used up. After a wake-up, the waiter looks
-    /// again before it sleeps.
+    /// Returns true if there is a wake-up that the waiter has not used up. After a wake-up, the waiter checks
+    /// the awaited thing again before it sleeps.
     pub(crate) fn is_woken(&self) -> bool {
         self.signal.load(Ordering::Acquire) == WOKEN
     }
@@ -96,7 +96,7 @@ impl Parker {
         }
         let mut falling_asleep = self.falling_asleep.lock();
         let mut timed_out = false;
-        // A compare-exchange, because a store could overwrite a wake-up that came meanwhile.
+        // The code uses a compare-exchange, because a store could overwrite a wake-up that came meanwhile.
         let asleep = self.signal.compare_exchange(QUIET, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
         while asleep.is_ok() && self.signal.load(Ordering::Relaxed) == ASLEEP && !timed_out {
             (falling_asleep, timed_out) = match deadline.0 {
@@ -122,9 +122,9 @@ impl Wake for Parker {
     }
 }
 
-/// The vtables of parkers' wakers. [`wakes_a_thread`] recognises these wakers by their vtables. The first is
-/// the vtable of a waker from [`waker_of`], and the second is the vtable of a clone, because the compiler may
-/// make two vtables.
+/// The vtables of parkers' wakers. [`wakes_a_thread`] recognises these wakers by their vtables. The first
+/// vtable is that of a waker from [`waker_of`], and the second vtable is that of a clone of this waker,
+/// because the compiler may make two vtables.
 static WAKERS: OnceLock<[usize; 2]> = OnceLock::new();
 
 /// Makes the waker of a parker. [`wakes_a_thread`] recognises the wakers that this function makes.
@@ -155,11 +155,11 @@ pub(crate) struct AdaptiveSpin {
 impl AdaptiveSpin {
     const LEAST: u32 = 8;
     const MOST: u32 = 400;
-    /// Of every `PROBE` waits, one spins for `MOST` pauses, whatever the budget is. Without these probes, a
+    /// One of every `PROBE` waits spins for `MOST` pauses, whatever the budget is. Without these probes, a
     /// thread with a small budget would never learn that its waits have become short.
     const PROBE: u32 = 32;
 
-    /// Makes a budget of `MOST` pauses, which the waits of the thread adapt.
+    /// Makes a budget of `MOST` pauses. Later the waits of the thread change the budget.
     pub(crate) fn new() -> Self {
         Self { pauses: Self::MOST, waits: 0 }
     }
@@ -178,8 +178,8 @@ impl AdaptiveSpin {
         self.pauses = self.pauses.max(2 * used).min(Self::MOST);
     }
 
-    /// Records that no wake-up came during the spin. The budget shrinks more slowly than it grows, because
-    /// an unsuccessful spin costs less than a sleep that a spin would have avoided.
+    /// Records that no wake-up came during the spin. The budget shrinks more slowly than it grows, because an
+    /// unsuccessful spin costs less than an avoidable sleep.
     fn was_in_vain(&mut self) {
         self.pauses = (self.pauses - self.pauses / 8).max(Self::LEAST);
     }

@@ -1,8 +1,8 @@
 //! The description of one pool in a dump.
 //!
 //! Each kind of pool describes itself: see [`QueueOwner::dumped`](super::queue_owner::QueueOwner::dumped). A
-//! dump is made when tasks hang. Perhaps a task hangs in a user's comparator or queue, under the lock of
-//! its pool. So a dump waits for such a lock only for a short time, [`PATIENCE`].
+//! dump is made when tasks hang. Perhaps a task hangs in a user's comparator or queue, under the lock of its
+//! pool. So a dump waits for the lock of a pool only for a short time, [`PATIENCE`].
 
 use crate::ids::ThreadKey;
 use crate::sync::Duration;
@@ -35,7 +35,7 @@ pub(crate) struct RunDump {
     pub(crate) age: Duration,
 }
 
-/// The first of the waiting tasks, in the order in which they will run, and the number of all waiting tasks.
+/// The first few waiting tasks, in the order in which they will run, and the number of all waiting tasks.
 #[derive(Default)]
 pub(crate) struct QueuedDump {
     pub(crate) first: Vec<TaskRef>,

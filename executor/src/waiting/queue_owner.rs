@@ -19,16 +19,16 @@ use crate::task::Task;
 /// The owner of one or several queues. The callers are tasks in a queue, and threads that wait for such tasks.
 /// The caller holds no lock of the task. The argument `queue` says which queue of the owner is meant.
 pub(crate) trait QueueOwner: Send + Sync {
-    /// Tells the owner that a task was cancelled while it was in the queue. `by` is the kind of party that has
-    /// cancelled it. The method is called once for each such task. The canceller runs the returned user code
-    /// after it has released the waiters of the task.
+    /// Tells the owner that a task was cancelled while it was in the queue. `by` is the kind of party that
+    /// has cancelled the task. The method is called once for each cancelled task. The canceller runs the
+    /// returned user code after it has released the waiters of the task.
     fn cancelled_in_queue(self: Arc<Self>, queue: QueueId, by: CancelKind) -> Option<UserCode>;
 
     /// Tells the owner that the queue itself has dropped a cancelled task. The method is called under the lock
     /// of the owner.
     fn tombstone_dropped(&self);
 
-    /// Takes this task out of the queue, if it is there and not cancelled.
+    /// Takes this task out of the queue, if the task is in the queue and not cancelled.
     fn take_out(&self, queue: QueueId, id: TaskId) -> Option<Task>;
 
     /// Takes the tasks for which `wanted` returns true out of the owner's queues, except cancelled tasks.
@@ -38,8 +38,8 @@ pub(crate) trait QueueOwner: Send + Sync {
 
     /// Raises the priority of a drain task in the queue to the value that `priority` returns. `priority` is
     /// called under the lock of the queue's owner. So if two threads raise the task at the same time, the
-    /// lower priority cannot win. The default does nothing, which is right for queues in which priorities
-    /// do not matter.
+    /// task keeps the higher priority. The default does nothing, which is right for queues in which
+    /// priorities do not matter.
     fn raise(&self, _queue: QueueId, _id: TaskId, _priority: &dyn Fn() -> i32) {}
 
     /// Returns the name of the owner in a report.
@@ -48,8 +48,8 @@ pub(crate) trait QueueOwner: Send + Sync {
     /// Returns the threads, or the drain task, that take tasks out of the queue.
     fn served_by(self: Arc<Self>, queue: QueueId) -> ServedBy;
 
-    /// Returns the description of a pool with threads of its own, or `None` for any other owner. Never waits
-    /// long for a lock, because user code may hang while it holds the lock.
+    /// Returns the description of a pool with threads of its own, or `None` for any other owner. The method
+    /// never waits long for a lock, because user code may hang while it holds the lock.
     fn dumped(&self) -> Option<PoolDump> {
         None
     }
@@ -65,17 +65,18 @@ pub(crate) enum ServedBy {
 }
 
 /// A pool that owns a queue, as seen by a thread that waits for a task in that queue. The methods that only
-/// return facts are called under the lock of `wait_graph`. The methods that act are called without that lock.
+/// return facts are called under the lock of `wait_graph`. The methods that change something are called
+/// without that lock.
 pub(crate) trait PoolOwner: QueueOwner {
     /// Returns true if no task in the queue can begin before a waiting thread goes on. `waiting` is the
-    /// number of the pool's threads that wait. A pool that returns true tells `wait_graph` when the next task
-    /// comes.
+    /// number of the pool's threads that wait. A pool that returns true notifies `wait_graph` of the next
+    /// task.
     fn waits_for_threads(&self, waiting: usize) -> bool;
 
     /// Returns the setting of the pool for waits that can never end.
     fn on_starvation(&self) -> OnStarvation;
 
-    /// Returns whether the pool has fewer threads than its maximum, and could start one now.
+    /// Returns whether the pool has fewer threads than its maximum, and could start a thread now.
     fn may_grow(&self) -> bool;
 
     /// Starts a thread if the pool has fewer threads than its maximum. Returns true if a thread was
@@ -106,7 +107,7 @@ pub(crate) trait PoolOwner: QueueOwner {
 static OWNERS: RwLock<BTreeMap<QueueId, Weak<dyn QueueOwner>>> = RwLock::new(BTreeMap::new());
 
 /// Returns all queue owners, the oldest first, each with the id of its first queue. The caller must hold no
-/// lock when it drops them, because this drop may destroy an owner.
+/// lock when it drops the owners, because this drop may destroy an owner.
 pub(crate) fn all_owners() -> Vec<(QueueId, Arc<dyn QueueOwner>)> {
     let owners = OWNERS.read().unwrap_or_else(PoisonError::into_inner);
     owners.iter().filter_map(|(&id, owner)| Some((id, owner.upgrade()?))).collect()

@@ -2,21 +2,20 @@
 //!
 //! # Invariants
 //!
-//! 1. Waiters are served in the order in which they came. Only the first waiter in the wait list takes
-//!    permits, and it stays first until it has them or gives up. A newcomer goes to the end of the wait list
-//!    unless the list is empty. At an *unfair* semaphore, a newcomer first tries to take its permits at
-//!    once.
+//! 1. Waiters are served in the order of their arrival. Only the first waiter in the wait list takes permits,
+//!    and this waiter stays first until it has its permits or gives up. A newcomer goes to the end of the
+//!    wait list unless the list is empty. At an *unfair* semaphore, a newcomer first tries to take its
+//!    permits at once.
 //! 2. Each permit is in one of five states: *free*; *held* by a thread of an executor; *outside*, held by
 //!    another thread or by an unknown holder; *with a task*; or *loose*, which means forgotten or drained. If
 //!    a thread of an executor waits for permits that only waiting threads can give back, the wait ends with
 //!    an error: see `wait_graph`.
-//! 3. Three events can make it possible to serve the first waiter: a release of permits, the service of the
-//!    waiter before it, and a waiter that gives up its place. The thread that causes the event wakes the
-//!    first waiter.
+//! 3. Three events can make it possible to serve the first waiter: permits are released, the waiter before it
+//!    is served, or a waiter gives up its place. The thread that causes the event wakes the first waiter.
 //! 4. After a release, or after a waiter has given up its place, there may still be too few permits for the
-//!    first waiter. If the search of `wait_graph` has asked where permits could come from, its answer is then
-//!    out of date, so all waiters are woken and look again. If there are enough permits, the first waiter is
-//!    awake, and the other waiters wait for that waiter.
+//!    first waiter. If the search of `wait_graph` has asked where permits could come from, the answer is then
+//!    out of date, so all waiters are woken and check their waits again. If there are enough permits, the
+//!    first waiter is awake, and the other waiters wait for that waiter.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -37,9 +36,9 @@ use crate::task::outcome::Outcome;
 /// A semaphore, which limits how much of a resource is in use at the same time. A semaphore has a number of
 /// permits, and a thread waits until it gets a permit.
 ///
-/// [`acquire`](Self::acquire) serves waiters in the order in which they came. So a waiter that wants many
+/// [`acquire`](Self::acquire) serves waiters in the order of their arrival. So a waiter that wants many
 /// permits is not overtaken again and again by waiters that want few permits.
-/// [`try_acquire`](Self::try_acquire) does not queue and can overtake waiters. At an
+/// [`try_acquire`](Self::try_acquire) does not join the wait list and can overtake waiters. At an
 /// [`unfair`](Self::unfair) semaphore, newcomers can overtake waiters, too.
 ///
 /// ```
@@ -360,7 +359,7 @@ impl Semaphore {
         self.wait_for_permits(1, deadline, is_in_vain)
     }
 
-    /// Wakes all waiters, so that they look again.
+    /// Wakes all waiters, so that they check their waits again.
     pub(crate) fn look_again(&self) {
         self.0.lock().queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
     }
@@ -514,7 +513,7 @@ impl fmt::Debug for Semaphore {
     }
 }
 
-/// Permits that were taken from a [`Semaphore`]; dropping the `Permit` gives them back.
+/// Permits that were taken from a [`Semaphore`]; dropping the `Permit` gives the permits back.
 ///
 /// A `Permit` stays on the thread that took it, like the guard of a lock. So the library knows which task
 /// holds which permits, and finds tasks that [wait for each other's permits](crate::Starvation). To give
@@ -532,14 +531,14 @@ impl fmt::Debug for Semaphore {
 pub struct Permit<'a> {
     semaphore: &'a Semaphore,
     permits: usize,
-    /// The thread that took the permits, if it is a thread of an executor.
+    /// The thread that took the permits, if this thread belongs to an executor.
     holder: Option<ThreadKey>,
     on_its_thread: PhantomData<std::sync::MutexGuard<'static, ()>>,
 }
 
 impl Permit<'_> {
-    /// Ends this guard without giving the permits back, and returns their number. [`Semaphore::release`]
-    /// can give them back later, from any thread.
+    /// Ends this guard without giving the permits back, and returns their number. [`Semaphore::release`] can
+    /// give the permits back later, from any thread.
     ///
     /// ```
     /// let semaphore = executor::Semaphore::new(1);
@@ -562,7 +561,7 @@ impl Permit<'_> {
 }
 
 /// Permits of a [`Semaphore`] that can move to any thread, for example into a task; dropping the
-/// `OwnedPermit` gives them back, on any thread.
+/// `OwnedPermit` gives the permits back, on any thread.
 ///
 /// ```
 /// use executor::{Semaphore, ThreadPoolExecutor, prelude::*};

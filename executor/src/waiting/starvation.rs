@@ -2,7 +2,7 @@
 //!
 //! A task that waits for another task keeps its thread. Suppose that the awaited task is in the queue of a
 //! pool, and that waiting tasks keep all threads of this pool. Then no thread is ever free: the tasks
-//! *starve* each other. No lock is held, no thread spins, and the program stands still.
+//! *starve* each other. No lock is held, no thread spins, and the program makes no progress.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -28,8 +28,8 @@
 //! # Invariants
 //!
 //! 1. A report that no code has read goes to a panic handler when its last clone is dropped: to the handler
-//!    of the pool, or else to the handler of the process. A task that cannot do its work is a failure, and no
-//!    failure is lost.
+//!    of the pool or, if the pool has none, to the handler of the process. A task that cannot do its work is
+//!    a failure, and no failure is lost.
 
 use std::{cmp, fmt};
 
@@ -69,24 +69,24 @@ pub enum OnStarvation {
     /// possible in a join and in `invoke_all`. If the thread waits for something else, or for a task that has
     /// begun, the wait is reported.
     ///
-    /// The awaited task runs on the stack of the waiting task, on top of it. So the awaited task must not
-    /// wait for something that the waiting task holds, such as a lock. The awaited task can itself wait for a
-    /// task that is then run in the same way, at most `depth` tasks deep. Each level takes stack: the stack
-    /// that the task needs, and 2 to 5 KiB more. On a stack of 2 MiB, the default size, a few hundred levels
-    /// are safe.
+    /// The awaited task runs on the stack of the waiting task, above the frames of the waiting task. So the
+    /// awaited task must not wait for something that the waiting task holds, such as a lock. The awaited task
+    /// can itself wait for a task that is then run in the same way, at most `depth` tasks deep. Each level
+    /// uses stack memory: the memory that the task needs, and 2 to 5 KiB more. On a stack of 2 MiB, the
+    /// default size, a few hundred levels are safe.
     Help {
-        /// The largest number of tasks that can lie on top of the first task.
+        /// The largest number of tasks that can run on top of the first task.
         depth: usize,
     },
     /// The waiting thread first does what [`Help`](Self::Help) describes. If the thread cannot help in that
-    /// way, it takes the next task out of its pool's queue and runs it, whichever task that is. So this
-    /// reaction also helps a thread that waits in a completion service or in a submission.
+    /// way, the thread runs the next task of its pool's queue, whichever task that is. So this reaction also
+    /// helps a thread that waits in a completion service or in a submission.
     ///
     /// Use `HelpOthers` for tasks that hold no lock or other resource while they wait. A task that runs on
-    /// top of a waiting task may wait for that lower task. But the lower task cannot go on before the upper task
-    /// has ended. So such a wait is reported.
+    /// top of a waiting task may wait for the waiting task below it. But the lower task cannot go on before
+    /// the upper task has ended. So this wait of the upper task is reported.
     HelpOthers {
-        /// The largest number of tasks that can lie on top of the first task.
+        /// The largest number of tasks that can run on top of the first task.
         depth: usize,
     },
     /// The pool starts another thread beyond its maximum. The pool dismisses that thread when the wait is
@@ -168,8 +168,8 @@ pub struct StarvedWait {
     pub task: Option<TaskRef>,
     /// The name of the thread that runs the task.
     pub thread: Option<String>,
-    /// The pool of that thread, by the name of the pool's thread factory. `None` for a thread that the user
-    /// has started.
+    /// The name of the thread's pool, which is the name of the pool's thread factory. `None` for a thread
+    /// that the user has started.
     pub pool: Option<String>,
     /// The thing that the thread waits for.
     pub waits_for: WaitsFor,
@@ -203,7 +203,7 @@ pub enum WaitsFor {
         /// The pool.
         pool: String,
     },
-    /// A task that has begun. The thread that runs it is in a wait that can never end, too.
+    /// A task that has begun. The thread that runs the task is in a wait that can never end, too.
     Running {
         /// The task.
         task: TaskRef,
@@ -220,11 +220,11 @@ pub enum WaitsFor {
         /// The pool.
         pool: String,
     },
-    /// Permits of a semaphore. The threads that hold them are in waits that can never end, too.
+    /// Permits of a semaphore. The threads that hold the permits are in waits that can never end, too.
     Permits,
     /// The end of work that borrows from the waiting thread: the tasks of a scope, the computation of an
-    /// `invoke`, or the second half of a `join`. The work is in a queue, or on threads that are in waits
-    /// that can never end, too. A drain task also counts as such work while it submits its next turn to an
+    /// `invoke`, or the second half of a `join`. The work is in a queue, or on threads that are in waits that
+    /// can never end, too. A drain task also counts as work of this kind while it submits its next turn to an
     /// executor that is being dropped.
     Borrowers,
     /// The moment at which a fork/join pool has nothing left to do. The pool's unfinished tasks cannot go on.
@@ -288,12 +288,12 @@ impl StarvedWait {
 /// A report of starvation. The report explains why a wait could never have ended: it says which task waits for
 /// which other task.
 ///
-/// A report prints as one line. With `{:#}` it prints as a picture, in which a line at the left joins the
-/// waits that form the circle. All clones stand for one report. A report counts as read as soon as code
-/// prints it, or asks for its [`chain`](Self::chain) or its [`others`](Self::others). A report that no code
-/// has read goes to the [panic handler](crate::panics) when its last clone is dropped. (If neither the pool
-/// nor the process has a handler, the report is lost. With the feature `tracing`, each report is also an
-/// event of level `WARN`.)
+/// A report is printed as one line. With `{:#}` the report is printed as a picture, in which a line at the
+/// left joins the waits that form the circle. All clones refer to one report. A report counts as read as soon
+/// as code prints it, or asks for its [`chain`](Self::chain) or its [`others`](Self::others). A report that
+/// no code has read goes to the [panic handler](crate::panics) when its last clone is dropped. (If neither
+/// the pool nor the process has a handler, the report is lost. With the feature `tracing`, each report is
+/// also an event of level `WARN`.)
 ///
 /// The report was true at one moment: at that moment none of these waits could end without help from outside.
 /// A thread that runs none of these tasks can still help: it can cancel one of the tasks, or give a pool more
@@ -353,8 +353,8 @@ impl Starvation {
         *self.0.handler.lock() = handler;
     }
 
-    /// Returns the waits of the report in order: each wait is held up by the next wait in the list. The first
-    /// wait is the wait that ended with this report. The last wait is held up by the wait at
+    /// Returns the waits of the report in order: each wait is blocked by the next wait in the list. The first
+    /// wait is the wait that ended with this report. The last wait is blocked by the wait at
     /// [`closes_at`](Self::closes_at).
     ///
     /// ```
@@ -379,7 +379,7 @@ impl Starvation {
     }
 
     /// Returns the index in the [`chain`](Self::chain) at which the circle closes: the index of the wait that
-    /// holds up the last wait.
+    /// blocks the last wait.
     ///
     /// ```
     /// # use executor::{CutShort, Semaphore, ThreadPoolExecutor, prelude::*};
@@ -424,7 +424,7 @@ impl Starvation {
         &self.0.others
     }
 
-    /// Returns the report as one line. The report does not count as read after this call.
+    /// Returns the report as one line. This call does not count as a read of the report.
     #[cfg(feature = "tracing")]
     pub(crate) fn line(&self) -> String {
         self.0.line()

@@ -7,11 +7,11 @@
 //!
 //! # How a wait works
 //!
-//! Each thread sleeps in a *parker* of its own, not on a condition variable of the awaited thing. Before it
-//! sleeps, it registers a [`Waker`] of its parker in two places: with the awaited thing, and with the current
-//! [`CancelToken`]. Then the thread parks. The first wake-up ends the sleep, and the thread looks again. An
-//! asynchronous task registers its own waker instead of a parker's waker. So the same code serves a join and
-//! an `await` of a handle.
+//! Each thread sleeps in a *parker* of its own, not on a condition variable of the awaited thing. Before a
+//! thread sleeps, it registers a [`Waker`] of its parker in two places: with the awaited thing, and with the
+//! current [`CancelToken`]. Then the thread parks. The first wake-up ends the sleep, and the thread checks
+//! the awaited thing again. An asynchronous task registers its own waker instead of a parker's waker. So the
+//! same code serves a join and an `await` of a handle.
 //!
 //! ```text
 //!   thing.finish()  ──wake──▶ ┌────────┐
@@ -24,10 +24,10 @@
 //! 1. *Look, register the waker, and only then park.* The first two steps are made under one lock, the lock
 //!    of the awaited thing. The parker remembers a wake-up that comes before the thread parks. So no wake-up
 //!    is lost.
-//! 2. A wake-up is only a hint: the waiter looks again. A stray wake-up (from a waker that an earlier wait on
-//!    the same thread left behind) costs one more look.
-//! 3. Ready beats cancelled, and cancelled beats timed out. If the awaited thing is ready, the wait succeeds,
-//!    even if the token is cancelled or the deadline has passed.
+//! 2. A wake-up is only a hint: the waiter checks the awaited thing again. A stray wake-up (from a waker that
+//!    an earlier wait on the same thread left behind) costs one more check.
+//! 3. Ready has priority over cancelled, and cancelled has priority over timed out. If the awaited thing is
+//!    ready, the wait succeeds, even if the token is cancelled or the deadline has passed.
 //! 4. No two waits share a parker at the same time. User code can run inside a wait, for example a deferred
 //!    callback, or the `Drop` of a waker that our waker replaces. If this code waits, too, the inner wait
 //!    uses another parker. So the wake-ups of the outer wait are kept.
@@ -87,8 +87,7 @@ pub(crate) trait Look {
     /// the thing. If the wait ends with an error, the caller of the wait removes the waker again.
     fn look(&mut self, waker: &Waker) -> Option<Self::Found>;
 
-    /// Returns the thing for which the thread waits, if it is possible that the wait never ends. See the
-    /// module `awaited`.
+    /// Returns the thing for which the thread waits, if the wait may never end. See the module `awaited`.
     fn what(&self) -> Option<Awaited> {
         None
     }
@@ -102,7 +101,8 @@ impl<R, F: FnMut(&Waker) -> Option<R>> Look for F {
     }
 }
 
-/// The first closure checks for the awaited thing, and the second tells the detector what the wait is for.
+/// The first closure checks for the awaited thing, and the second closure tells the detector what the wait is
+/// for.
 impl<R, L: FnMut(&Waker) -> Option<R>, W: Fn() -> Option<Awaited>> Look for (L, W) {
     type Found = R;
 
@@ -255,7 +255,7 @@ impl CancelToken {
 
 // ----- waiters -----
 
-/// The waiters for one thing, in the order in which they came.
+/// The waiters for one thing, in the order of their arrival.
 pub(crate) struct WaitList<W = Waker> {
     waiting: VecDeque<(Ticket, W)>,
     tickets: u64,
@@ -278,7 +278,7 @@ impl<W> WaitList<W> {
         ticket
     }
 
-    /// Takes a waiter out, if it is still there.
+    /// Takes a waiter out of the wait list, if the waiter is still in the list.
     pub(crate) fn leave(&mut self, ticket: Ticket) {
         self.waiting.retain(|(other, _)| *other != ticket);
     }

@@ -37,8 +37,8 @@ pub(crate) trait PoolWorker: Send + Sync {
 enum ExecutorRole {
     /// The thread is a worker of this pool.
     WorkerOf(QueueId, Arc<dyn PoolWorker>),
-    /// The thread runs the drain task of a strand (first field), and inside it a task of the strand (second
-    /// field).
+    /// The thread runs the drain task of a strand (first field), and inside the drain task a task of the
+    /// strand (second field).
     DrainsStrand(TaskId, TaskLabel),
 }
 
@@ -59,8 +59,8 @@ pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> OnDrop<fn()> {
 }
 
 /// Tells the worker on this thread which task of a strand the drain task runs next. Called only if the next
-/// task or the previous task has a name. The drain task can itself be a task of another strand. Then the worker
-/// is told about the outermost drain task, because that is the task that the worker runs.
+/// task or the previous task has a name. The drain task can itself be a task of another strand. Then the
+/// worker is told about the outermost drain task, because the worker runs this drain task.
 pub(crate) fn runs_part(drain: TaskId, part: &TaskLabel) {
     let as_whom = |roles: &RefCell<Vec<ExecutorRole>>| {
         let mut drain = drain;

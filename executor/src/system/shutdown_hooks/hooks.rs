@@ -13,8 +13,8 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Duration, thread};
 use crate::thread_pool::Stopper;
 
-/// The hooks of this process, which run before it ends. The [module's page](super) says when the hooks run,
-/// and in which order.
+/// The hooks of this process: they run before the process ends. The [module's page](super) says when the
+/// hooks run, and in which order.
 ///
 /// All clones share the same hooks. Give a clone to each part of the program that registers hooks.
 ///
@@ -123,7 +123,7 @@ impl ShutdownHooks {
     }
 
     /// Registers a hook that runs when the process ends. The hook runs before all hooks that are registered
-    /// already. All hooks run on one thread of their own.
+    /// already. All hooks run on one thread that runs nothing else.
     ///
     /// A panic in the hook goes to the [panic handler](crate::panics) of the process, and the next hook runs.
     /// A hook that blocks delays the other hooks, until the deadline ends the process. A hook may call
@@ -196,7 +196,7 @@ impl ShutdownHooks {
 
     /// Registers a hook that ends the pool of a [`Stopper`], as [`add_pool`](Self::add_pool) does.
     ///
-    /// Use it for a pool that another value owns, such as a variable of `main` or another executor.
+    /// Use this method for a pool that another value owns, such as a variable of `main` or another executor.
     ///
     /// ```no_run
     /// use std::time::Duration;
@@ -228,9 +228,9 @@ impl ShutdownHooks {
         })
     }
 
-    /// Begins the shutdown as a signal does, but does not end the process. `main` must end it, by returning
-    /// or by [`exit`](Self::exit). The deadline also applies to `main`, until the [guard](ShutdownGuard) is
-    /// dropped. The next signal ends the process at once.
+    /// Begins the shutdown as a signal does, but does not end the process. `main` must end the process, by
+    /// returning or by [`exit`](Self::exit). The deadline also applies to `main`, until the
+    /// [guard](ShutdownGuard) is dropped. The next signal ends the process at once.
     ///
     /// Use this call in a program that clients can stop without a signal. The call returns at once, and
     /// returns false if the shutdown had begun already.
@@ -270,14 +270,14 @@ impl ShutdownHooks {
     /// run. A hook that calls `exit` is ended by unwinding, and the other hooks run. This unwinding is not
     /// reported to a panic handler.
     ///
-    /// A hook can also call `exit` indirectly, through the library: in a callback that its `cancel` runs, in
-    /// a task that it runs itself, or in a destructor. After an indirect call, only the callback, task or
-    /// destructor is unwound. The library's frames between that code and the hook are not unwound, because an
-    /// operation of the library must not stop half-way. The thread stays in the library's frames for ever,
-    /// and another thread runs the remaining hooks. So the values on the hook's stack are not dropped, and an
-    /// operation that the hook has begun, such as a task that it runs, does not end. A `catch_unwind` of your
-    /// own or of another library may catch the unwinding. If that code drops the payload, the hook still does
-    /// not go on. If that code forgets the payload, the hook goes on.
+    /// A hook can also call `exit` indirectly, through the library: in a callback that the hook's `cancel`
+    /// runs, in a task that the hook runs itself, or in a destructor. After an indirect call, only the
+    /// callback, task or destructor is unwound. The library's frames between the unwound code and the hook
+    /// are not unwound, because an operation of the library must not stop half-way. The thread stays in the
+    /// library's frames for ever, and another thread runs the remaining hooks. So the values on the hook's
+    /// stack are not dropped, and an operation that the hook has begun, such as the run of a task, does not
+    /// end. A `catch_unwind` of your own or of another library may catch the unwinding. If that code drops
+    /// the payload, the hook still does not go on. If that code forgets the payload, the hook goes on.
     ///
     /// ```
     /// use executor::shutdown_hooks::{ShutdownCause, ShutdownHooks};

@@ -1,9 +1,10 @@
-//! Shutdown hooks: code that runs before the process ends, whatever the cause of the end is.
+//! Shutdown hooks: code that runs before the process ends, for whatever reason it ends.
 //!
 //! A process ends when `main` returns, when it gets a signal (SIGINT by Ctrl-C, SIGTERM from a service
 //! manager), or when a part of the program calls [`std::process::exit`]. A signal and a call of `exit` run no
 //! destructors, and a return from `main` waits for no other thread. So a program registers *hooks*: code that
-//! must run before every such end, for instance to end its pools and to close its log.
+//! must run before the process ends in any of these ways, for instance to end the program's pools and to
+//! close its log.
 //!
 //! ```no_run
 //! use executor::ThreadPoolExecutor;
@@ -48,21 +49,21 @@
 //! # Order
 //!
 //! Hooks run one after the other, the last registered hook first, as destructors do. A part of a program uses
-//! the parts that were set up before it: the pool uses the log. So the pool ends first, and its tasks can log
-//! until their end. (Java runs all hooks at the same time, so hooks that depend on each other must be
-//! combined into one hook.) No hook can be added or removed after the shutdown has begun. If hooks could be
-//! added during the shutdown, it could go on for ever.
+//! the parts that were set up before it: for example, the pool uses the log. So the pool ends first, and its
+//! tasks can log until their end. (Java runs all hooks at the same time, so hooks that depend on each other
+//! must be combined into one hook.) No hook can be added or removed after the shutdown has begun. If hooks
+//! could be added during the shutdown, the shutdown could last for ever.
 //!
 //! # On the signal path
 //!
 //! A signal can interrupt a thread anywhere, even in the middle of an allocation. So the handler of the
-//! signal must do very little. The handler stores the number of the signal, checks a flag (is this the
-//! second signal?), sets the flag, and writes a byte to a socket. Two threads sleep until a shutdown begins:
-//! the *timekeeper* reads from that socket, and the *runner* waits until it must run the hooks.
+//! signal must do very little. The handler stores the number of the signal, checks a flag (is this the second
+//! signal?), sets the flag, and writes a byte to a socket. Two threads sleep until a shutdown begins: the
+//! *timekeeper* reads from that socket, and the *runner* waits until it must run the hooks.
 //! [`install`](ShutdownBuilder::install) starts both threads, because the system may be unable to start a
-//! thread later. When the shutdown has begun, the timekeeper only waits for the deadline or for the end of the
-//! hooks. So the deadline holds even if a hook, the allocator or the output is blocked. This module prints
-//! nothing.
+//! thread later. When the shutdown has begun, the timekeeper only waits for the deadline or for the end of
+//! the hooks. So the process ends at the deadline even if a hook, the allocator or the output is blocked.
+//! This module prints nothing.
 //!
 //! # Which signals
 //!
@@ -78,10 +79,10 @@
 //!
 //! 1. Exactly one thread takes a hook out of the list: the runner, which then runs the hook, or the thread
 //!    that removes the hook. So a hook runs at most once.
-//! 2. The phase changes under the lock, and only forward. The step to `Running` also sets the cause and the
-//!    deadline, and sets the flag by which the handler recognises the second signal.
+//! 2. The phase changes only under the lock, and only to a later phase. The step to `Running` also sets the
+//!    cause and the deadline, and sets the flag by which the handler recognises the second signal.
 //! 3. No hook runs and no hook is dropped under the lock.
-//! 4. Once `ends` is set, the process ends with `status`, and no call that waits for the hooks returns.
+//! 4. As soon as `ends` is set, the process ends with `status`, and no call that waits for the hooks returns.
 
 mod signals;
 

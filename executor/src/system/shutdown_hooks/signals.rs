@@ -50,7 +50,7 @@ impl Signals {
 
     /// Returns the number of the signal that has woken the timekeeper, or `None` if no signal has come.
     pub(super) fn number(&self) -> Option<i32> {
-        // Acquire: pairs with the store in the handler, which comes before the notification.
+        // Acquire: pairs with the store that the handler makes before the notification.
         let number = self.number.load(Ordering::Acquire);
         i32::try_from(number).ok().filter(|&number| number != 0)
     }

@@ -133,8 +133,8 @@ impl HooksShared {
         if !state.begin(cause, self.limit) {
             return false;
         }
-        // The flag is set under the lock. So once a thread sees that the shutdown has begun, the next signal
-        // counts as the second signal.
+        // The flag is set under the lock. So when a thread sees that the shutdown has begun, the next signal
+        // already counts as the second signal.
         self.signals.begun();
         drop(state);
         self.changed.notify_all();
@@ -204,8 +204,8 @@ impl HooksShared {
         }
         let mut state = self.state.lock();
         loop {
-            // The state is checked before the deadline. If the hooks ended in time, the process must go on, even
-            // if this thread is late.
+            // The loop checks the state first and the deadline second. If the hooks ended in time, the
+            // process must go on, even if this thread is late.
             if state.phase == HooksPhase::Done && !state.ends && state.guard_is_dropped {
                 return; // from here on `main` decides when the process ends
             }
@@ -219,8 +219,8 @@ impl HooksShared {
             Some(ShutdownCause::Signal(number)) => 128 + number,
             _ => 1,
         });
-        // Not `process::exit`: it flushes standard output and calls functions that C code has registered, and
-        // each of these steps can block.
+        // The code does not call `process::exit`, which flushes standard output and calls functions that C
+        // code has registered: each of these steps can block.
         low_level::exit(status);
     }
 
@@ -323,7 +323,7 @@ impl Shutdown<'_> {
     /// ```
     ///
     /// # Panics
-    /// Never: a hook runs only when the shutdown has begun.
+    /// This method never panics: a hook runs only when the shutdown has begun.
     pub fn cause(&self) -> ShutdownCause {
         self.cause.expect("the shutdown has begun")
     }

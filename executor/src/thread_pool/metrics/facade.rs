@@ -1,4 +1,4 @@
-//! Hooks that hand the numbers of a pool to the crate `metrics`, from which programs choose their exporter.
+//! Hooks that hand the numbers of a pool to the crate `metrics`, for which a program chooses its exporter.
 
 use std::fmt;
 
@@ -14,10 +14,11 @@ use crate::waiting::error::RejectReason;
 /// Hooks that hand the numbers of a pool to the crate [`metrics`], under the names that
 /// [`PrometheusText`](crate::PrometheusText) lists.
 ///
-/// The hooks count tasks and record times as they happen. Numbers that rise and fall are handed over only in
-/// [`record`](Self::record), which the program calls from time to time.
+/// The hooks count each task and record each duration at once. Numbers that rise and fall are handed over
+/// only in [`record`](Self::record), which the program calls from time to time.
 ///
-/// Install the recorder before you make the hooks: they register their numbers when they are made.
+/// Install the recorder before you make the hooks, because the hooks register their numbers when the hooks
+/// are made.
 ///
 /// ```
 /// use executor::{MetricsFacade, ThreadPoolExecutor, prelude::*};

@@ -1,7 +1,7 @@
 //! Durations, counted in buckets.
 //!
-//! A thread that records a duration changes two atomics. It takes no lock, so it never waits for a thread that
-//! reads.
+//! A thread that records a duration changes two atomics. The thread takes no lock, so it never waits for a
+//! thread that reads.
 
 use crate::sync::Duration;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +39,7 @@ impl Histogram {
     }
 }
 
-/// How many durations fell into which range, as [`TaskMetrics`](crate::TaskMetrics) has measured them.
+/// The number of durations in each range, as [`TaskMetrics`](crate::TaskMetrics) has measured them.
 ///
 /// The ranges are 1, 2.5 and 5 times a power of ten, from 10 microseconds to 50 seconds.
 ///
@@ -73,9 +73,11 @@ impl TimeHistogram {
         self.counts.iter().sum()
     }
 
-    /// Returns the sum of the durations. Divided by [`count`](Self::count), it is their mean.
+    /// Returns the sum of the durations. The sum divided by [`count`](Self::count) is the mean of the
+    /// durations.
     ///
-    /// While tasks end, the sum may lack a duration that the count has, or the other way around.
+    /// While tasks end, a duration can be missing in the sum and not in the count, or in the count and not in
+    /// the sum.
     ///
     /// ```
     /// use std::time::Duration;
@@ -88,7 +90,7 @@ impl TimeHistogram {
 
     /// Returns the upper bound of each bucket with the number of durations that are not above the bound. The
     /// numbers are cumulative: a duration of 20 microseconds is in all buckets from 25 microseconds on. A
-    /// duration above 50 seconds is in no bucket, but in [`count`](Self::count).
+    /// duration above 50 seconds is in no bucket, but [`count`](Self::count) includes it.
     ///
     /// ```
     /// use std::time::Duration;

@@ -1,7 +1,8 @@
 //! The text that Prometheus and compatible systems read: the [text format] of version 0.0.4.
 //!
-//! All samples of one family must stand together, below one head. Pools are added one after the other, and each
-//! has samples of many families. So the text keeps a part for each family, and joins the parts at the end.
+//! All samples of one family must be in one block, below one header. Pools are added one after the other, and
+//! each pool has samples of many families. So the text has a part for each family, and the parts are joined
+//! at the end.
 //!
 //! [text format]: https://prometheus.io/docs/instrumenting/exposition_formats/
 
@@ -29,7 +30,7 @@ use crate::thread_pool::PoolStats;
 /// | `executor_rejected_tasks_total` | counter | tasks that the pool did not accept at once |
 /// | `executor_queue_seconds`, `executor_run_seconds` | histogram | seconds that tasks waited, and ran |
 ///
-/// Each sample has the label `name`. The names of the families are those of Micrometer, where it has one.
+/// Each sample has the label `name`. If Micrometer has a name for a family, the text uses that name.
 ///
 /// ```
 /// use executor::{PrometheusText, ThreadPoolExecutor, prelude::*};
@@ -137,11 +138,11 @@ impl PrometheusText {
         self.histogram("executor_run_seconds", "Seconds that tasks ran", pool, &ran);
     }
 
-    /// Adds a sample of any family. `kind` is `counter` or `gauge`. The kind and the help of a family are taken
-    /// from its first sample.
+    /// Adds a sample of any family. `kind` is `counter` or `gauge`. The kind and the help text of a family
+    /// are taken from its first sample.
     ///
-    /// The names of the family and of the labels must be names for Prometheus: letters, digits and `_`, but no
-    /// digit first. The values of labels can be any text.
+    /// The names of the family and of the labels must be valid in Prometheus: letters, digits and `_`, and no
+    /// digit at the beginning. The values of labels can be any text.
     ///
     /// ```
     /// use executor::PrometheusText;

@@ -8,15 +8,15 @@ use crate::thread_pool::{Hooks, TaskInfo};
 
 /// Hooks that measure how long the tasks of a pool wait, and how long the tasks run.
 ///
-/// Give the hooks to the builder of the pool in an `Arc`, and keep a copy of the `Arc` to read the histograms.
-/// [`PrometheusText`](crate::PrometheusText) writes them for a monitoring system.
+/// Give the hooks to the builder of the pool in an `Arc`, and keep a copy of the `Arc` to read the
+/// histograms. [`PrometheusText`](crate::PrometheusText) writes the histograms for a monitoring system.
 ///
 /// Each task that a thread has taken is measured, whatever its outcome. A task that is cancelled in the queue or
 /// refused is not measured. For each task, the pool reads the clock three times; recording takes no lock.
 ///
-/// A pool has one [`Hooks`]. If you have hooks of your own, let them call
-/// [`after_execute`](Hooks::after_execute) of a `TaskMetrics` inside theirs, and return true from
-/// [`wants_times`](Hooks::wants_times).
+/// A pool has one [`Hooks`]. If you have hooks of your own, their [`after_execute`](Hooks::after_execute)
+/// must call the `after_execute` of a `TaskMetrics`, and their [`wants_times`](Hooks::wants_times) must
+/// return true.
 ///
 /// ```
 /// use executor::{PrometheusText, TaskMetrics, ThreadPoolExecutor, prelude::*};

@@ -9,8 +9,8 @@ use crate::sync::{Duration, Instant, PATIENCE, thread};
 
 /// Adds cancellable waits to a `Sender`, through which items go into a channel.
 ///
-/// `put` does what `send` does, and is a cancellation point. For calls that do not wait, use crossbeam's own:
-/// `try_send`, `len`.
+/// `put` does what `send` does, and is a cancellation point. For calls that do not wait, use crossbeam's own
+/// methods: `try_send`, `len`.
 ///
 /// ```
 /// use executor::channel::{ReceiverExt, SenderExt, bounded};
@@ -22,7 +22,7 @@ use crate::sync::{Duration, Instant, PATIENCE, thread};
 /// ```
 #[doc(alias = "BlockingQueue")]
 pub trait SenderExt<T> {
-    /// Puts an item, and waits until there is room for it.
+    /// Waits until there is room for an item, and puts the item into the channel.
     ///
     /// Everything that the caller did before `put` is visible to the thread that takes the item.
     ///
@@ -47,7 +47,7 @@ pub trait SenderExt<T> {
     #[doc(alias = "send")]
     fn put(&self, item: T) -> Result<(), PutError<T>>;
 
-    /// Puts an item, and waits at most for `timeout` until there is room for it.
+    /// Waits until there is room for an item, for `timeout` at most, and puts the item into the channel.
     ///
     /// ```
     /// use executor::channel::{PutError, SenderExt, bounded};
@@ -108,8 +108,8 @@ fn put_until<T>(sender: &Sender<T>, timeout: Option<Duration>, mut item: T) -> R
 
 /// Adds cancellable waits to a `Receiver`, through which items come out of a channel.
 ///
-/// `take` does what `recv` does, and is a cancellation point. For calls that do not wait, use crossbeam's
-/// own: `try_recv`, `try_iter`, `len`.
+/// `take` does what `recv` does, and is a cancellation point. For calls that do not wait, use crossbeam's own
+/// methods: `try_recv`, `try_iter`, `len`.
 ///
 /// ```
 /// use executor::channel::{ReceiverExt, TakeError, bounded};
@@ -123,7 +123,7 @@ fn put_until<T>(sender: &Sender<T>, timeout: Option<Duration>, mut item: T) -> R
 /// ```
 #[doc(alias = "BlockingQueue")]
 pub trait ReceiverExt<T> {
-    /// Takes the next item, and waits until an item is available.
+    /// Waits until an item is available, and takes the item.
     ///
     /// ```
     /// use executor::{CancelToken, channel::{ReceiverExt, TakeError, bounded}};
@@ -146,7 +146,7 @@ pub trait ReceiverExt<T> {
     #[doc(alias = "recv")]
     fn take(&self) -> Result<T, TakeError>;
 
-    /// Takes the next item, and waits at most for `timeout` until an item is available.
+    /// Waits until an item is available, for `timeout` at most, and takes the item.
     ///
     /// ```
     /// use executor::channel::{ReceiverExt, TakeError, bounded};
@@ -229,7 +229,7 @@ fn deadline_after(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|timeout| Instant::now().checked_add(timeout))
 }
 
-/// Yields to other threads and returns true if the caller must look again. Returns false if the caller must
+/// Yields to other threads and returns true if the caller must try again. Returns false if the caller must
 /// sleep. A sleep costs far more than a yield, so each call begins with up to [`PATIENCE`] yields.
 fn gives_way(yields_left: &mut u32, deadline: Option<Instant>) -> bool {
     let is_out = *yields_left == 0 || deadline.is_some_and(|deadline| Instant::now() >= deadline);

@@ -45,7 +45,7 @@ impl<T> PutError<T> {
     }
 }
 
-/// Written by hand, so that `T` need not implement `Debug`.
+/// This implementation is written by hand, so that `T` need not implement `Debug`.
 impl<T> fmt::Debug for PutError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,9 +1,9 @@
 //! Channels with cancellable waits: a task that waits for an item or for room can be cancelled.
 //!
 //! A producer that is blocked on a full channel cannot look at a flag. The producer stops only if the request
-//! to stop also ends the wait. The calls [`put`](SenderExt::put) and [`take`](ReceiverExt::take) end at such a
-//! request: they are cancellation points of the [current token](crate::CancelToken::current), like every
-//! blocking call of this crate.
+//! to stop also ends the wait. The calls [`put`](SenderExt::put) and [`take`](ReceiverExt::take) end when the
+//! task is asked to stop: they are cancellation points of the [current token](crate::CancelToken::current),
+//! like every blocking call of this crate.
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, channel::{SenderExt, bounded}, prelude::*};
@@ -32,9 +32,10 @@
 //! | `recv`, `recv_timeout` | `take`, `take_timeout` |
 //! | `iter`, `for item in receiver` | `take_iter` |
 //!
-//! The names come from Java's `BlockingQueue`, where an interrupt ends `put` and `take`. For calls that do not
-//! wait, use crossbeam's own calls. A `select!` can also wait for a token, through the channel
-//! [`CancelToken::channel`](crate::CancelToken::channel): it becomes ready when the token is cancelled.
+//! The names come from Java's `BlockingQueue`, where an interrupt ends `put` and `take`. For calls that do
+//! not wait, use crossbeam's own calls. A `select!` can also wait for a token, through the channel
+//! [`CancelToken::channel`](crate::CancelToken::channel): this channel becomes ready when the token is
+//! cancelled.
 //!
 //! # Waiting
 //!
@@ -58,9 +59,9 @@
 //! 1. `select` carries out one operation or none. So an item is in one place at any time: with its sender, in
 //!    the channel, or with its receiver. A `put` that fails gives its item back, and a `take` that fails has
 //!    taken no item.
-//! 2. Ready beats cancelled, and cancelled beats timed out: the operation is tried once more before a wait
-//!    fails. But if a task was cancelled before it calls `put` or `take`, the call fails, even if the
-//!    operation need not wait. A [`Latch`](crate::Latch) refuses a cancelled task, too.
+//! 2. Ready has priority over cancelled, and cancelled has priority over timed out: the operation is tried
+//!    once more before a wait fails. But if a task was cancelled before it calls `put` or `take`, the call
+//!    fails, even if the operation need not wait. A [`Latch`](crate::Latch) refuses a cancelled task, too.
 //! 3. The waker that disconnects the channel is called together with the library's other wakers. So the
 //!    waiting thread is released before any callback runs, and a callback can wait for that thread.
 
