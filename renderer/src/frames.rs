@@ -4,7 +4,7 @@
 //! Encoding a frame takes longer than painting it. So a separate thread writes the frames, and the recording
 //! does not delay the page. The thread that paints sends the changed pixels to that thread, and never waits
 //! for a disk. Each place on the page is painted at most three times: empty, with text or a place-holder, and
-//! in its final look. So the waiting pixels are at most as many as in three pictures, however slow the disk
+//! with its final content. So at most the pixels of three pictures wait to be written, however slow the disk
 //! is. At the end, the animated picture is made from the files.
 
 use crate::layout::Area;

@@ -1,7 +1,7 @@
 //! The reasons why something is missing in a picture: a value for every way in which an image can fail.
 //!
-//! A page with gaps is better than no page. The reason for a gap is shown in its place in the picture,
-//! in the summary and in `--json`. The words are in this module, so they are the same in all three
+//! A page with gaps is better than no page. The reason for a gap is shown in its place in the picture, in the
+//! summary and in `--json`. The texts of the reasons are in this module, so they are the same in all three
 //! outputs.
 
 use std::fmt;

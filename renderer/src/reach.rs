@@ -1,8 +1,8 @@
 //! Decides which addresses a document may make the program fetch.
 //!
 //! The same rule applies to the images of a page, the companies of a list and the target of a redirect. A
-//! document that came over HTTP is not trusted, so it must not name a local file. Otherwise the program
-//! would show that file, or rank a price in it, as if it came from the sender of the document.
+//! document that came over HTTP is not trusted, so it must not name a local file. If it could, the program
+//! would show that file, or rank a price in that file, as if the sender of the document had sent it.
 
 use crate::gap::Gap;
 use url::Url;

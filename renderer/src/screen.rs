@@ -29,7 +29,7 @@ pub struct Screen {
     frames: Option<Frames>,
     progress: Progress,
     report: Report,
-    /// For each element, whether it has its final look.
+    /// For each element, whether its final content has been painted.
     settled: Vec<bool>,
     /// How many blocks of text have not been painted yet.
     text_to_come: usize,
@@ -203,7 +203,7 @@ impl Screen {
         }
     }
 
-    /// Runs `wait`; a bar in the timeline shows how long it takes.
+    /// Runs `wait`; a bar in the timeline shows how long the wait takes.
     pub fn waiting<R>(&self, what: &str, wait: impl FnOnce() -> R) -> R {
         let _bar = self.timeline.bar(Activity::Waiting, what);
         wait()

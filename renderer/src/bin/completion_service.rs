@@ -2,8 +2,8 @@
 //! arrives.
 //!
 //! The images do not depend on each other, so the program loads as many of them at the same time as it has
-//! threads. The completion service returns the images in the order in which they complete, so no image
-//! waits for the painting of another one.
+//! threads. The completion service returns the images in the order in which they complete, so no image waits
+//! for a slower image.
 //!
 //! ```sh
 //! cargo run --bin completion_service

@@ -43,8 +43,8 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     rendering.screen.show_text();
     match rendering.screen.waiting("all images", || images.join()) {
         Ok(all) => all.into_iter().for_each(|loaded| rendering.screen.show(loaded)),
-        // This thread was told to stop, but the task was not: unless it is cancelled, it loads images that
-        // the program no longer needs.
+        // This thread was told to stop, but the task was not: until the task is cancelled, it loads images
+        // that the program no longer needs.
         Err(JoinError::Interrupted(images)) => {
             images.cancel();
             return Err(Cancelled.into());

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The words in the place of a late advertisement.
+/// The words that replace a late advertisement.
 const INSTEAD: &str = "This space is to let.";
 
 /// Draws a page whose advertisement (the first image of the class `advertisement`) has a time budget.

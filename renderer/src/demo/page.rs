@@ -147,7 +147,8 @@ fn by_chance(chance: &mut Chance) -> DemoImage {
     DemoImage { latency, size, fault }
 }
 
-/// Returns the page as HTML. The address `rude` serves the images whose answers break the rules of HTTP.
+/// Returns the page as HTML. The listener at the address `rude` serves the images whose answers break the
+/// rules of HTTP.
 pub(super) fn html(options: &DemoOptions, rude: SocketAddr) -> String {
     let (images, advertisement) = images(options);
     let mut html = String::from(BEGIN);

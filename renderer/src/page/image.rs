@@ -13,7 +13,7 @@ const LARGEST: u32 = 10_000;
 /// The longest text that may replace an image, in bytes.
 const LONGEST_ALT: usize = 500;
 
-/// Makes the image for a tag, with this file as its source.
+/// Makes an image from a tag, with the given file as the source of the image.
 pub(super) fn image(
     attributes: &Attributes<'_>,
     file: Option<&File>,

@@ -62,7 +62,7 @@ fn has_no_display(style: &str) -> bool {
 }
 
 /// Returns whether an element is a control: a button or a field, with words that are separate from the
-/// words beside it.
+/// surrounding words.
 pub(super) fn is_control(name: &str) -> bool {
     matches!(name, "button" | "label" | "input" | "select" | "textarea" | "meter" | "progress" | "output")
 }

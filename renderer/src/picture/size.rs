@@ -1,7 +1,7 @@
 //! Finds the size that an image claims at the beginning of its file.
 //!
-//! The layout uses this size before anything is decoded; if the size is wrong, only the place does
-//! not fit.
+//! The layout uses this size before anything is decoded; a wrong size only makes the place too large or too
+//! small.
 
 use super::lies_on_its_side;
 use image::metadata::Orientation;

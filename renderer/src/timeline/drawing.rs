@@ -86,7 +86,7 @@ fn draw_bar(drawing: &mut Drawing, bar: &Drawn, left: f64, right: f64, bottom: f
     drawing.add("</g>");
 }
 
-/// Draws the legend of the colours; the colour of frames is in it only if there are frames.
+/// Draws the legend of the colours; the legend shows the colour of frames only if there are frames.
 fn legend(drawing: &mut Drawing, noted: &Noted) {
     let has_frames = noted.bars.iter().any(|bar| bar.activity == Activity::Writing);
     let all =

@@ -120,11 +120,11 @@ fn packed_zeros(before: &[u8], count: usize) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// The input describes forty million pixels in so few bytes that a decoder reads all of them at once, and
-/// then only writes. The test measures the processor time of its own process, so other programs do not
-/// matter. Writing all pixels takes a sixth of the processor time, and scaling takes the rest. The test
-/// passes if one of several attempts ends early, because on a slow machine the time limit can pass before
-/// the decoder has begun.
+/// The input is so short that a decoder reads all of its bytes at once, and then only writes the forty
+/// million pixels. The test measures the processor time of its own process, so other programs do not matter.
+/// Writing all pixels takes a sixth of the processor time, and scaling takes the rest. The test makes several
+/// attempts, and passes if one of them ends early: on a slow machine the time limit can pass before the
+/// decoder has begun.
 #[test]
 fn a_deadline_ends_a_decoder_that_writes_and_does_not_read() {
     let (width, height) = (1 << 16, 600_u32);
@@ -190,7 +190,7 @@ fn a_frame_that_is_larger_than_its_picture_is_refused_by_its_header() {
 
 const TOO_EARLY: &str = "no image that can be decoded: it ends too early";
 
-/// The decoder ignores a video after the end of a JPEG, where telephones put it.
+/// The decoder ignores the video that telephones put after the end of a JPEG.
 #[test]
 fn what_stands_behind_the_end_of_a_jpeg_is_no_part_of_it() {
     let jpeg = encoded(&quarters(64, 48), ImageFormat::Jpeg);
@@ -233,7 +233,7 @@ fn a_jpeg_that_goes_over_its_pixels_again_and_again_is_refused() {
 }
 
 /// If a part of an XMP text were missing, the decoder would take minutes, because it compares each part with
-/// all others.
+/// all other parts.
 #[test]
 fn a_jpeg_of_countless_parts_is_refused() {
     let part =
