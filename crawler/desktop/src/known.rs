@@ -1,4 +1,4 @@
-//! The files that the index had before a run, and which of them the run has seen.
+//! The files that the index had before a run, and for each file whether the run has seen it.
 //!
 //! Nothing is loaded into memory: each path is looked up in the mapped index, and a flag for each document
 //! records whether its file was seen. So a run needs one byte of memory for each document.

@@ -1,5 +1,5 @@
-//! Desktop search: an index on disk of the files below some directories, which finds in milliseconds the
-//! files that have some words.
+//! Desktop search: an index on disk of the files below some directories; a search in the index takes
+//! milliseconds to find the files that have the given words.
 //!
 //! ```text
 //!              paths of files that changed                 words

@@ -59,7 +59,7 @@ pub fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     Ok(roots)
 }
 
-/// Walks everything below `roots`, which are real paths, but not the directory `except`, which has the
+/// Walks everything below `roots`, which are real paths, but not the directory `except`, which contains the
 /// index.
 pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<Item = Found> + use<> {
     let mut builder = WalkBuilder::empty();
@@ -151,7 +151,7 @@ fn unreadable(error: &Error) -> Found {
     Found::Unreadable(path.map(Path::to_owned), why)
 }
 
-/// Returns the path that an error belongs to, and the reason of the error.
+/// Returns the path to which an error applies, and the reason of the error.
 fn reason(error: &Error) -> (Option<&Path>, String) {
     match error {
         Error::WithPath { path, err } => {

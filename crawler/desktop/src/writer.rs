@@ -106,7 +106,7 @@ impl Writer {
         })
     }
 
-    /// Returns a batch for one thread that puts files into the index.
+    /// Returns a batch, through which one thread puts files into the index.
     pub fn batch(&self) -> Batch<'_> {
         Batch { writer: self, files: Vec::new(), bytes: 0 }
     }
@@ -213,8 +213,8 @@ impl Batch<'_> {
     /// blocks while the library already has too much text to index.
     ///
     /// # Errors
-    /// Fails if the library has given up, for example because the disk is full, or if the calling task was
-    /// cancelled.
+    /// Fails if the library has stopped after an error, for example because the disk is full, or if the
+    /// calling task was cancelled.
     pub fn put(&mut self, file: File, text: String, stamp: Stamp) -> anyhow::Result<()> {
         self.bytes += text.len();
         self.files.push((file, text, stamp));
@@ -242,7 +242,7 @@ impl Batch<'_> {
     // ANCHOR_END: put
 }
 
-/// A file in the form that the library takes.
+/// A file in the form that the library accepts.
 struct FileDocument {
     fields: Fields,
     path: String,

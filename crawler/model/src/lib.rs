@@ -1,4 +1,4 @@
-//! The protocols of the crawler's programs under a model checker. The tests compile source files of
+//! Checks the protocols of the crawler's programs with a model checker. The tests compile source files of
 //! `crawler`, with the model checker's locks, threads and channels in place of the usual ones.
 //!
 //! ```sh

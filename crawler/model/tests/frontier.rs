@@ -53,8 +53,8 @@ struct Book {
     fails: &'static [&'static str],
     /// The number of exchanges that succeed before an exchange fails.
     good: usize,
-    /// The thread of the worker, or `None` if something may stop the worker. In an undisturbed run, a turn
-    /// that brings some outcomes may take at least the same number of leases, and only the worker's thread
+    /// The thread of the worker, or `None` if something may stop the worker. If nothing may stop the worker,
+    /// a turn that brings some outcomes may take at least as many new leases, and only the worker's thread
     /// takes a turn that brings no outcome.
     undisturbed: Option<ThreadId>,
     /// The number of leases that are handed out.
@@ -377,8 +377,8 @@ fn no_more_pages_than_asked_for() {
     assert_eq!((added[0].left_out, added[1].left_out), (2, 1));
 }
 
-/// Checks that pages at which two processes died are handed out one at a time. While one suspect is being
-/// fetched, the frontier hands out other pages.
+/// Checks that pages are handed out one at a time if two processes died while they fetched them. While one
+/// suspect is being fetched, the frontier hands out other pages.
 #[test]
 fn a_third_death_has_one_suspect() {
     let (mut frontier, now) = (Frontier::new(Limits { per_site: 9, ..LIMITS }), Instant::now());

@@ -95,8 +95,8 @@ impl Progress {
 ///
 /// # Cancellation
 /// Every step is a cancellation point of `token`: a cancellation closes the socket, and the call returns. A
-/// look-up of the host's name continues after a cancellation, on a thread of its own. On Windows, a read
-/// that is blocked at the cancellation stays blocked until the server sends something: see
+/// look-up of the host's name continues after a cancellation, on a thread of its own. On Windows, a read that
+/// is blocked at the moment of the cancellation stays blocked until the server sends something: see
 /// [`CancellableStream`].
 pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Result<Answer, Cancelled> {
     match count(account, progress, token).map_err(Cancelled::from_io) {

@@ -170,7 +170,7 @@ impl StatusArgs {
 }
 
 impl CrawlArgs {
-    /// Returns the scope of the crawl from the command line, which includes all start addresses.
+    /// Makes the scope of the crawl from the command line; the scope includes all start addresses.
     ///
     /// # Errors
     /// Returns a sentence for the user if a host or a pattern is not valid, or if a start is at a private

@@ -1,4 +1,5 @@
-//! Tests how pages are drawn: the pages of `tests/pages`, each with its picture beside it.
+//! Tests how pages are drawn: the pages of `tests/pages`, with the picture of each page in the same
+//! directory.
 //!
 //! `RECORD=1 cargo test --test renderer pictures` draws these pictures again. Check the new pictures
 //! before you commit them.
@@ -47,7 +48,7 @@ pub(crate) fn page(name: &str) -> Page {
     Page::parse(&document, None, &base, limits).expect("it is a page")
 }
 
-/// Makes an image for a place; it has stripes whose colours depend on the place.
+/// Makes an image with stripes for a place; the colours of the stripes depend on the place.
 pub(crate) fn picture_for(place: usize) -> Picture {
     let hue = u8::try_from(place * 53 % 200).unwrap();
     let rgba = RgbaImage::from_fn(160, 90, |x, y| {

@@ -43,7 +43,7 @@ pub struct Disk {
     asking: HashMap<Arc<str>, Box<Asking>>,
     changes: Changes,
     keeper: Keeper,
-    /// The key of the job of each lease that is handed out.
+    /// For each lease that is handed out, the key of the lease's job.
     out: Vec<Arc<str>>,
     under_way: UnderWay,
 }

@@ -1,9 +1,9 @@
 //! The thread that writes the state while the other threads fetch pages.
 //!
-//! A commit waits for the disk, which takes the same time for one page as for many pages. So the keeper
-//! writes in one commit everything that arrived during the previous commit. A page is *in flight* while it
-//! is being fetched, or was fetched and is not durable yet. Each page in flight has a permit, which the
-//! commit gives back. The number of permits is the number of pages that may be fetched again after a crash.
+//! A commit waits for the disk, and this wait takes the same time for one page as for many pages. So the
+//! keeper writes in one commit everything that arrived during the previous commit. A page is *in flight*
+//! while it is being fetched, or was fetched and is not durable yet. Each page in flight has a permit, which
+//! the commit gives back. After a crash, at most as many pages are fetched again as there are permits.
 
 use super::state::{Changes, State};
 use anyhow::anyhow;

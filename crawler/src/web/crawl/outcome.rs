@@ -81,8 +81,8 @@ impl Effect {
     }
 }
 
-/// Returns the record of a page whose site does not answer, for a page that is only checked: the missing
-/// answer is then the result.
+/// Returns the record of a page that is only checked and whose site does not answer: the missing answer is
+/// the result of the check.
 pub fn of_a_site_that_is_away(depth: u32, why: &str) -> Record {
     Record::failed(depth, format!("its site is away ({why})")).over_now()
 }

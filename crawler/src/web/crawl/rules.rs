@@ -118,9 +118,9 @@ pub enum Step {
         /// The pages that the site lists.
         listed: Vec<Job>,
     },
-    /// The site does not answer. The variant has the reason, and the pause if the site has asked for one.
-    /// The rules of the site could forbid anything, so the site must be asked again (RFC 9309, section
-    /// 2.3.1.4).
+    /// The site does not answer. The variant has the reason of the failure, and the pause if the site has
+    /// asked for a pause. The rules of the site could forbid anything, so the site must be asked again (RFC
+    /// 9309, section 2.3.1.4).
     Away(Job, String, Option<Duration>),
 }
 

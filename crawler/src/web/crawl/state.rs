@@ -10,10 +10,10 @@
 //!      └── given up, or not allowed ──▶ failed, refused
 //! ```
 //!
-//! A page that was fetched but not committed before the process died still waits, and is fetched again. So
-//! a page is fetched *at least once*. Another file beside the state records that the page was [under
-//! way](super::under_way). A page is given up if the process died three times while it fetched the page,
-//! because the page may be the cause.
+//! A page that was fetched but not committed before the process died still waits, and is fetched again. So a
+//! page is fetched *at least once*. A separate file in the directory of the state records that the page was
+//! [under way](super::under_way). A page is given up if the process died three times while it fetched the
+//! page, because the page may be the cause.
 
 pub use super::record::{Progress, Record};
 
@@ -50,10 +50,10 @@ const RESTS: TableDefinition<&str, u64> = TableDefinition::new("rests");
 /// The number of bytes of the file that are kept in memory.
 const CACHE: usize = 16 << 20;
 
-/// The longest pause that can be right: a longer pause was written with a wrong clock.
+/// The longest plausible pause: a longer pause must have been written with a wrong clock.
 const LONGEST_REST: Duration = Duration::from_hours(24);
 
-/// Rules that allow nothing, for a site whose own rules the process read when it died.
+/// Rules that allow nothing, for a site whose own rules were being read when the process died.
 const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
 
 /// The changes that are written together.
@@ -107,8 +107,8 @@ pub struct State {
 }
 
 impl State {
-    /// Opens the state file, or creates it. Reads the whole file, because otherwise damaged data would be
-    /// trusted, and written again.
+    /// Opens the state file, or creates it. Reads the whole file to detect damaged data, which the program
+    /// would otherwise trust and write again.
     ///
     /// # Errors
     /// Fails if another process has the file, if the file is damaged or of a later version, or if the

@@ -117,8 +117,8 @@ impl Demo {
     /// Returns the addresses that a complete crawl of this site must keep, apart from addresses for which
     /// [`is_loose`](Demo::is_loose) returns true. One of the returned pages is named only in the sitemap.
     ///
-    /// In this set, a page is an address that is answered with 200 and HTML, possibly after several tries
-    /// or a redirect. A page whose HTML names another address as the canonical one is not in the set. The
+    /// In this set, a page is an address that is answered with 200 and HTML, possibly after several tries or
+    /// a redirect. A page whose HTML names another address as the canonical address is not in the set. The
     /// addresses contain no fragment and no dot segments.
     pub fn pages(&self) -> BTreeSet<String> {
         self.shared.site.kept()

@@ -56,9 +56,9 @@ impl Process {
 pub struct Cost {
     /// The number of writes of a run that is not killed.
     pub writes: usize,
-    /// The amount of work that was never done, at the crash point with the largest such amount.
+    /// The largest amount of work that was never done, over all crash points.
     pub lost: usize,
-    /// The amount of work that was repeated, at the crash point with the largest such amount.
+    /// The largest amount of work that was repeated, over all crash points.
     pub again: usize,
 }
 

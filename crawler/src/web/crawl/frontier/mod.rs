@@ -14,8 +14,8 @@
 //! times have passed.
 //!
 //! A stripe of [`StripedExecutor`](executor::StripedExecutor) starts its next task as soon as its current
-//! task has ended, and runs its tasks in the order of their submission. In the frontier, the next page of a
-//! stripe comes after a delay, and the page that is nearest to the start comes first.
+//! task has ended, and runs its tasks in the order of their submission. In the frontier, a stripe gets its
+//! next page after a delay, and the page that is nearest to the start is handed out first.
 //!
 //! # A site that is away
 //!
@@ -29,8 +29,8 @@
 //! # Invariants
 //!
 //! 1. A page is added only once. So each page is either waiting, or being fetched, or finished.
-//! 2. `open` counts the pages that are waiting or being fetched. A page is counted before the page that
-//!    links to it is finished. So after the last page is finished, no other page can come.
+//! 2. `open` counts the pages that are waiting or being fetched. A page is counted before the page that links
+//!    to it is finished. So after the last page is finished, no other page can be added.
 //! 3. The number of pages of a site that are being fetched is at most the number of its stripes; a resting
 //!    stripe has no page.
 //! 4. A closed site has no stripes: it is being asked for its rules, or will be asked, and none of its
@@ -160,8 +160,8 @@ impl Frontier {
     // ANCHOR_END: add
 
     // ANCHOR: take
-    /// Takes up to `most` jobs that may be done now: from each site in turn, the page that is nearest to
-    /// the start. The returned jobs count as being in progress.
+    /// Takes up to `most` jobs that may be done now: the sites take turns, and each site hands out its page
+    /// that is nearest to the start. The returned jobs count as being in progress.
     pub fn take(&mut self, most: usize, now: Instant) -> Vec<Job> {
         while let Some(first) = self.later.first_entry().filter(|first| first.key().0 <= now) {
             match first.remove() {

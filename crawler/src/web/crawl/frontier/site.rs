@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Site {
     /// The number of the site's stripes, which is zero while the site is closed.
     pub(super) stripes: usize,
-    /// The number of stripes that have a page or rest.
+    /// The number of stripes that have a page or are resting.
     pub(super) taken: usize,
     /// The number of pages that were finished in this run.
     pub(super) over: usize,

@@ -1,9 +1,9 @@
 //! The records that the engine may delete, because they are in the file of this process.
 //!
-//! The engine keeps each record in a stream until it is durable. If the engine deleted a record earlier,
-//! the record would be lost when a process died before the record was on the disk. The next run of the
-//! process reads the records that are left in the stream. A *mark* is the number of an entry in the stream
-//! of records.
+//! The engine keeps each record in a stream until the record is durable. If the engine deleted a record
+//! earlier, the record would be lost when a process died before the record was on the disk. The next run of
+//! the process reads the records that are left in the stream. A *mark* is the number of an entry in the
+//! stream of records.
 
 use std::collections::VecDeque;
 

@@ -41,7 +41,7 @@ pub(super) struct Member {
     pub(super) waiting: Vec<Brought>,
     pub(super) rules: HashMap<Arc<str>, Arc<Rules>>,
     pub(super) unchanged: usize,
-    /// The number of outcomes that came too late.
+    /// The number of outcomes that arrived too late.
     pub(super) late: usize,
     /// The engine's counts, from its last answer.
     pub(super) last: Answer,
