@@ -1,5 +1,5 @@
-//! Checks the mail check: it gives one answer for each account, in their order, has one deadline for all
-//! accounts, and leaves no thread behind.
+//! Checks the mail check: it gives one answer for each account, in the order of the accounts, has one
+//! deadline for all accounts, and leaves no thread behind.
 
 use crawler::mail::demo::{Demo, Fault, Script};
 use crawler::mail::report::Checked;

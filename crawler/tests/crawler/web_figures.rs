@@ -1,6 +1,6 @@
-//! Measures the cost of a crawl by many processes for the engine, and the gain in speed. The command `bash
-//! .ci/redis --measure` prints tables. The variable `CRAWL` names another build of the program, for a
-//! comparison.
+//! Measures what a crawl by many processes costs the engine, and how much faster the crawl is with more
+//! processes. The command `bash .ci/redis --measure` prints tables. The variable `CRAWL` names another build
+//! of the program, for a comparison.
 
 use crate::child::{WATCHDOG, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};

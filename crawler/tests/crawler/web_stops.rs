@@ -110,8 +110,8 @@ fn letters_cost_what_the_table_says() {
     assert_eq!(Letters::ALL.map(|letters| (letters, letters.cost())), expected);
 }
 
-/// Checks that each crash point of the JSON costs what the table says at most, and the letter between the
-/// two steps.
+/// Checks that a kill between the two steps of a letter costs at most this letter, and that any other kill
+/// costs no letter.
 #[test]
 fn a_kill_between_the_two_steps_of_a_letter_costs_this_letter() {
     for letters in Letters::ALL {

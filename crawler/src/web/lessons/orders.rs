@@ -174,7 +174,8 @@ impl Pages {
 }
 
 // ANCHOR: crawl
-/// Crawls the pages that are not done according to the disk, until none is left or the process is killed.
+/// Crawls the pages that are not done according to the disk, until no such page is left or the process is
+/// killed.
 fn crawl(
     process: &mut Process,
     order: Order,
@@ -284,10 +285,10 @@ impl Letters {
     }
 }
 
-/// What a kill at one crash point costs. Letters are numbered from 0.
+/// The cost of a kill at one crash point. Letters are numbered from 0.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Kill {
-    /// How many letters the disk has as marked when the process is killed.
+    /// The number of letters that are marked on the disk when the process is killed.
     pub marked: usize,
     /// The letters that were read before the process was killed.
     pub read: Vec<usize>,
@@ -367,7 +368,8 @@ impl fmt::Display for Tables {
     }
 }
 
-/// Returns the cost of each order as JSON: what the tables say, and for letters each crash point.
+/// Returns the cost of each order as JSON: the contents of the tables, and for letters the cost at each crash
+/// point.
 pub fn json() -> serde_json::Value {
     let row = |order: String, Cost { writes, lost, again }| serde_json::json!({ "order": order, "writes": writes, "lost": lost, "again": again });
     let pages = Order::ALL.map(|order| row(order.to_string(), order.cost()));

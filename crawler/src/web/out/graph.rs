@@ -22,8 +22,8 @@ const MOST_MOVES: usize = 20;
 
 /// Writes a line of JSON for each page that was fetched, with the keys `{"url", "status", "links"}`.
 ///
-/// The new file is written beside the old file and then renamed, so that a reader sees either the old file
-/// or the new file. If the file cannot be written, no partial file is left.
+/// The new file is written in the directory of the old file and then renamed, so that a reader sees either
+/// the old file or the new file. If the file cannot be written, no partial file is left.
 ///
 /// # Errors
 /// Fails if the state is damaged, or if the file cannot be written.

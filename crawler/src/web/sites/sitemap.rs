@@ -60,10 +60,10 @@ impl Sitemap {
     }
 }
 
-/// Parses a sitemap that came from `base`; the sitemap may be a gzip file, as on many sites. If the
-/// document is longer than [`LARGEST`], only the beginning is parsed, without the line or the element that
-/// is cut off. At most `limit` URLs are kept, and never more than [`MOST`]. Time and memory grow with
-/// the length of the sitemap.
+/// Parses a sitemap that was fetched from `base`; the sitemap may be a gzip file, as on many sites. If the
+/// document is longer than [`LARGEST`], only the beginning is parsed, without the line or the element that is
+/// cut off. At most `limit` URLs are kept, and never more than [`MOST`]. Time and memory grow with the length
+/// of the sitemap.
 ///
 /// The protocol requires absolute URLs. Like other crawlers, this function still accepts a URL in a `<loc>`
 /// that is relative to `base`.

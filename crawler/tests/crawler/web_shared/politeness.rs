@@ -37,8 +37,8 @@ fn stop_one_with_a_lease(children: &[Child], engine: &Engine) -> usize {
     panic!("none of them ever has a lease");
 }
 
-/// Four processes of four threads each crawl a site. One process is killed, one process is told to stop,
-/// and twice a process is paused for longer than its leases.
+/// Four processes of four threads each crawl a site. One process is killed, one process is told to stop, and
+/// two times a process is paused for longer than its leases.
 fn a_site_that_allows(stripes: usize, pages: usize) {
     let engine = Engine::start();
     let site = Site::start("127.0.0.1", pages, Duration::from_millis(10));

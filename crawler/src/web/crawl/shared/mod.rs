@@ -164,7 +164,8 @@ impl Store for Shared {
         }
     }
 
-    /// Tries until the leases have expired; after that, the engine ignores the outcomes.
+    /// Tries to report the outcomes until the leases have expired; after that, the engine ignores the
+    /// outcomes.
     fn finish(&self) -> anyhow::Result<()> {
         let mut member = self.member();
         let patience = self.patience.min(member.lease);

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// time limit, for any value of the limit.
 const TIMEOUT: Duration = Duration::from_millis(50);
 
-/// `/news` is complete when the request to stop comes. The task for `/news` has not returned yet, so the
+/// `/news` is complete when the request to stop arrives. The task for `/news` has not returned yet, so the
 /// page is reported as cut off.
 // ANCHOR: false_positive
 pub fn false_positive() -> TwoDays {
@@ -57,7 +57,7 @@ fn address(name: &str) -> Option<Page> {
 }
 // ANCHOR_END: wrappers
 
-/// The first page has three links. When the request to stop comes, one link has been submitted, and the
+/// The first page has three links. When the request to stop arrives, one link has been submitted, and the
 /// next link has just been recorded as seen.
 // ANCHOR: links_lost
 pub fn links_lost() -> TwoDays {

@@ -184,8 +184,8 @@ impl Reader {
     }
 }
 
-/// Parses seconds: digits with at most one point among them. Returns `None` for a text that is not a number
-/// of seconds.
+/// Parses seconds: digits with at most one decimal point. Returns `None` for a text that is not a number of
+/// seconds.
 fn delay(value: &[u8]) -> Option<Duration> {
     let is_number = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     let seconds: f64 = str::from_utf8(value).ok().filter(|_| is_number)?.parse().ok()?;
