@@ -2,10 +2,10 @@
 //! changes.
 //!
 //! Encoding a frame takes longer than painting it. So a separate thread writes the frames, and the recording
-//! does not delay the page. The thread that paints sends the changed pixels to that thread, and never waits
-//! for a disk. Each place on the page is painted at most three times: empty, with text or a place-holder, and
-//! with its final content. So at most the pixels of three pictures wait to be written, however slow the disk
-//! is. At the end, the animated picture is made from the files.
+//! does not delay the page. The painting thread sends the changed pixels to the writing thread, and never
+//! waits for a disk. Each place on the page is painted at most three times: empty, with text or a
+//! place-holder, and with its final content. So at most the pixels of three pictures wait to be written,
+//! however slow the disk is. At the end, the animated picture is made from the files.
 
 use crate::layout::Area;
 use crate::timeline::{Activity, Timeline};
@@ -20,7 +20,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// The largest number of frames that are written. After this number of frames, each new frame replaces the
-/// last one, so the final page is always recorded.
+/// newest recorded frame, so the final page is always recorded.
 const MOST_FRAMES: usize = 1000;
 
 /// The shortest time for which a frame is shown, because viewers treat shorter times differently.

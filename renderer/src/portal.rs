@@ -12,7 +12,7 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 use url::Url;
 
-/// How many companies are asked at most.
+/// The largest number of companies that are asked.
 const MOST_COMPANIES: usize = 500;
 
 /// The greatest length of a quote, in bytes.

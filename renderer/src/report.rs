@@ -39,7 +39,7 @@ pub struct Report {
     pub replaced: Vec<Missing>,
     /// The width and height of the picture.
     pub size: (u32, u32),
-    /// The changes that the reader has seen on the screen, in this order.
+    /// The changes that the reader has seen on the screen, in order.
     pub seen: Vec<Seen>,
     /// The values that the program itself adds to the JSON, with their names.
     pub more: Vec<(&'static str, Value)>,
@@ -75,7 +75,7 @@ pub struct Missing {
     pub address: String,
     /// Why.
     pub why: Gap,
-    /// When the program knew that the image is missing, as the time since its start.
+    /// When the program knew that the image is missing, as the time since the program's start.
     pub after: Duration,
 }
 

@@ -1,8 +1,8 @@
 //! The screen that the reader sees: the picture that is being painted, and for each image a record of
 //! its result.
 //!
-//! The thread of the page owns the screen, and only this thread paints. Tasks on other threads pass
-//! their images to that thread by value. So the screen needs no lock, and no task can change what has
+//! The thread of the page owns the screen, and only this thread paints. Tasks on other threads pass their
+//! images to the thread of the page by value. So the screen needs no lock, and no task can change what has
 //! been painted.
 //!
 //! Each image ends in exactly one state: painted, replaced, or a gap with a reason. [`Screen`]
@@ -257,7 +257,7 @@ impl Screen {
         self.changed(Some(Event::Text));
     }
 
-    /// Marks the image in this place as settled, and returns it. Returns `None` if the image was
+    /// Marks the image in this place as settled, and returns the image. Returns `None` if the image was
     /// already settled, or if there is no image in this place.
     fn open_image(&mut self, place: usize) -> Option<Arc<ImageRef>> {
         let Some(Element::Image(image)) = self.page.elements.get(place) else { return None };

@@ -41,8 +41,8 @@ const MOST_TEXT: usize = 1 << 20;
 /// How many elements a page may have.
 const MOST_ELEMENTS: usize = 20_000;
 
-/// How many bytes at the beginning of an image file the program searches for the size of the image, before
-/// the page is laid out. Cameras write much other data before the size.
+/// Before the page is laid out, the program searches this many bytes of an image file for the size of the
+/// image. Cameras write much other data before the size.
 const LOOK: u64 = 64 << 10;
 
 /// The program around a strategy.
@@ -63,7 +63,7 @@ pub struct Rendering {
     pub screen: Screen,
     /// Loads an image, on the calling thread. Each task gets its own clone.
     pub loader: Arc<Loader>,
-    /// The value of `--threads`; without it, six, because browsers open six connections to one server.
+    /// The value of `--threads`; the default is six, because browsers open six connections to one server.
     pub threads: usize,
     page: Arc<Page>,
 }

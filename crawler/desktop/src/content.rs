@@ -77,9 +77,10 @@ fn nanoseconds(time: SystemTime) -> Option<i64> {
 
 /// Reads a file of at most `limit` bytes.
 ///
-/// If a file changes while it is read, this function reads the file again; after some attempts it accepts
-/// the content as it is. The stamp of a file that changed during each reading makes the next run read the
-/// file again. Blocks for as long as the file system takes, but never waits for the other end of a pipe.
+/// If a file changes while it is read, this function reads the file again; after some attempts, the function
+/// accepts the last content that it has read. The stamp of a file that changed during each reading makes the
+/// next run read the file again. Blocks for as long as the file system takes, but never waits for the other
+/// end of a pipe.
 ///
 /// # Errors
 /// Fails if the file cannot be opened or read; the error gives the system's reason.
@@ -178,7 +179,8 @@ mod tests {
     use std::fs;
     use tempfile::TempDir;
 
-    /// Creates a file whose last change is so long ago that its time identifies its version.
+    /// Creates a file whose last change is so long ago that the time of this change identifies the file's
+    /// version.
     fn file(name: &str, bytes: &[u8]) -> (TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);

@@ -52,10 +52,10 @@ pub struct Writer {
 }
 
 struct Inner {
-    /// The library's writer, which is behind a lock although threads could share it. For each call, the
+    /// The library's writer, which is protected by a lock although threads could share it. For each call, the
     /// library's writer first numbers the operations, and then puts the removals into a list. With two
-    /// threads, the list can get out of order, and a removal can remove the new version of a document
-    /// instead of the old version.
+    /// threads, the list can get out of order, and a removal can remove the new version of a document instead
+    /// of the old version.
     index: IndexWriter<FileDocument>,
     /// True if anything was put or removed since the last commit. The same lock protects `has_changed`,
     /// because a removal that waits during a commit must count for the next commit.

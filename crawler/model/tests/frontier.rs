@@ -98,7 +98,8 @@ impl Book {
         }
         assert!(self.under_way.remove(&*job.url), "{job:?}");
         if job.attempts == 0 && self.fails.contains(&&*job.url) {
-            // Page 6 must not be given up before its site has answered, so its site is closed and asked.
+            // Page 6 must not be given up before its site has answered, so the site is closed and asked for
+            // its rules.
             let failure = if &*job.url == "6" { Failure::Unanswered } else { Failure::NoAnswer };
             self.frontier.failed(job, failure, self.now);
         } else {
@@ -282,8 +283,7 @@ fn what_goes_wrong_ends_the_work() {
     });
 }
 
-/// Answers the questions for the rules of sites, which come first, and then returns the pages that may be
-/// taken.
+/// First answers the questions for the rules of the sites, and then returns the pages that may be taken.
 fn opened(frontier: &mut Frontier, now: Instant) -> Vec<Job> {
     for job in frontier.take(10, now) {
         assert_eq!(job.kind, Kind::Robots);

@@ -159,8 +159,8 @@ fn account(name: &str, script: &Script, port: u16) -> Account {
     }
 }
 
-/// The log of a server: each line of its clients, with the prefix `plain` or `TLS`, and also `connected`
-/// and `closed`.
+/// The log of a server: each line that its clients have sent, with the prefix `plain` or `TLS`, and also
+/// `connected` and `closed`.
 #[derive(Debug, Default)]
 pub struct Heard {
     lines: Mutex<Vec<String>>,

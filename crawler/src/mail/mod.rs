@@ -120,7 +120,7 @@ fn failure(why: impl Into<String>) -> io::Error {
 
 /// The steps of a session with a server, which are common to IMAP and POP3.
 trait Session {
-    /// Returns the connection, which TLS can encrypt.
+    /// Returns the connection, so that the caller can encrypt it with TLS.
     fn wire(&mut self) -> &mut Wire;
 
     /// Waits for the server's greeting. Returns true if the greeting says that the client is already logged

@@ -101,7 +101,7 @@ impl Counts {
         }
     }
 
-    /// Waits for all threads, as long as one of the counts changes.
+    /// Waits until all threads have ended, or until the counts have stopped changing for some time.
     fn watch<const N: usize>(&self, threads: [(&'static str, JoinHandle<()>); N]) -> Seen {
         let counted = || [&self.put, &self.indexed, &self.pills].map(|count| count.load(Relaxed));
         let alive = || threads.iter().filter(|(_, thread)| !thread.is_finished()).map(|(who, _)| *who);

@@ -33,7 +33,7 @@ impl Crawl {
         self.folder.path().join(name)
     }
 
-    /// Starts a crawl with the given number of threads, which fetches the same number of pages at once.
+    /// Starts a crawl that has the given number of threads and fetches the same number of pages at once.
     fn start(&self, threads: &str, flags: &[&str]) -> Child {
         let all = ["--allow-private", "--json", "--per-site", threads, "--threads", threads];
         let mut command = crawl(self.folder.path(), self.site.start_url().as_str(), &all);

@@ -75,7 +75,7 @@ impl Engine {
         calls.map(|calls| calls.parse::<f64>().expect("a number")).sum()
     }
 
-    /// Returns the number of bytes of memory for an entry of the matching keys.
+    /// Returns the memory in bytes for each entry of the matching keys.
     fn bytes_each(&self, keys: &str, count: &str) -> f64 {
         let script = format!(
             "local bytes, count = 0, 0 for _, key in ipairs(redis.call('KEYS', '{{figures}}:{keys}')) do \

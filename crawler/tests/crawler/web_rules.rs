@@ -494,8 +494,8 @@ fn lists_are_asked_for_one_at_a_time_and_each_once() {
     );
 }
 
-/// The site asks for pauses. So there is a pause between any two pages, even if the command line allows
-/// none.
+/// The site asks for pauses. So there is a pause between any two pages, even if the command line demands no
+/// pause.
 #[test]
 fn a_site_that_asks_for_pauses_has_them() {
     let pages = ["/a", "/b", "/c", "/d"];

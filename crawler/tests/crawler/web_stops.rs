@@ -65,8 +65,8 @@ fn one_slow_page_loses_all_that_were_being_fetched() {
     assert_eq!(too_slow(), expected);
 }
 
-/// Checks the right way when the crawl is stopped at every point of every page, with one thread and with
-/// several threads.
+/// Checks the right way to stop a crawl, at every point of every page, with one thread and with several
+/// threads.
 #[test]
 fn the_right_way_loses_nothing_and_repeats_nothing() {
     let all = sorted(&SITE.map(|(page, _)| page));

@@ -33,8 +33,8 @@ fn main() -> ExitCode {
 
 pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     // ANCHOR: submit
-    // When this thread is told to stop, it also tells the pool to stop, so no task continues without a
-    // waiter.
+    // When this thread is told to stop, this thread also tells the pool to stop, so no task continues without
+    // a waiter.
     let stop = CancelToken::current();
     let pool = ThreadPoolExecutor::builder()
         .threads(rendering.threads)

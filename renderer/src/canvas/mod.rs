@@ -106,8 +106,8 @@ impl Canvas {
         self.paint_note(place, alt, PLACEHOLDER, PLACEHOLDER_EDGE);
     }
 
-    /// Paints a frame with the alternative text of an image and the reason why the image is missing, in its
-    /// place.
+    /// Paints a frame with the alternative text of an image and the reason why the image is missing, in the
+    /// place of the image.
     pub fn paint_gap(&mut self, place: usize, alt: &str, reason: &str) {
         let words = if alt.is_empty() { format!("✗ {reason}") } else { format!("{alt}\n✗ {reason}") };
         self.paint_note(place, &words, GAP, GAP_EDGE);

@@ -27,14 +27,14 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use url::Url;
 
-/// How long a server that is stopped waits for its threads, after it has told all of them to stop.
+/// How long the server waits for its threads when it stops, after it has told all threads to stop.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// The settings of the built-in server.
 #[derive(Debug, Clone, Default)]
 pub struct DemoOptions {
-    /// The same seed gives the same latencies, sizes and failures. Without a seed, they are those of the
-    /// book.
+    /// The same seed gives the same latencies, sizes and failures. Without a seed, the latencies, sizes and
+    /// failures are the same as in the book.
     pub seed: Option<u64>,
     /// The images of the page; an empty list means the page of the book.
     pub images: Vec<DemoImage>,

@@ -57,7 +57,7 @@ pub(super) enum Fault {
     Reset,
 }
 
-/// The names of the faults on the command line and in addresses; if a fault is a status, its name is the
+/// The names of the faults on the command line and in addresses; the name of a status is the number of the
 /// status.
 const FAULTS: [(&str, Fault); 12] = [
     ("403", Fault::Status(403)),

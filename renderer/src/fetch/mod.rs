@@ -47,8 +47,8 @@ type Step<T> = Result<Result<T, Gap>, Cancelled>;
 /// `limit` bytes.
 ///
 /// Blocks. This is a cancellation point: when `token` is cancelled, the connection is closed and the call
-/// returns at once. Only the system's resolution of names is not interrupted. There is no time limit besides
-/// the token; [`with_timeout`](CancelToken::with_timeout) makes a token with a time limit.
+/// returns at once. Only the system's resolution of names is not interrupted. Only the token limits the time;
+/// [`with_timeout`](CancelToken::with_timeout) makes a token with a time limit.
 ///
 /// # Errors
 /// Returns `Ok(Err(gap))` if the bytes cannot be fetched. Returns `Err(Cancelled)`, with the token's reason,

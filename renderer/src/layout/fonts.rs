@@ -48,7 +48,7 @@ pub(crate) struct Setting {
     pub(crate) ink: Ink,
 }
 
-/// A part of a text that is set in a different style.
+/// A part of a text that has a different style.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Variation {
     Bold,

@@ -62,8 +62,8 @@ fn styled_length(style: &str, name: &str) -> Option<u32> {
     value.trim().strip_suffix("px").and_then(length)
 }
 
-/// Parses a length in the same way as browsers, such as `120`, `120px` or ` 120.5`. A percentage
-/// does not count as a length.
+/// Parses a length such as `120`, `120px` or ` 120.5`, in the same way as browsers. A percentage does not
+/// count as a length.
 fn length(written: &str) -> Option<u32> {
     let written = written.trim();
     let digits = written.bytes().take_while(u8::is_ascii_digit).count();

@@ -15,7 +15,7 @@ pub(super) struct List {
     countdown: Option<Countdown>,
 }
 
-/// The numbers of items that must be raised at the end of a list.
+/// The item numbers that must be increased at the end of a list.
 #[derive(Default)]
 struct Countdown {
     items: i64,

@@ -76,7 +76,7 @@ pub enum TextKind {
     Preformatted,
     /// `<blockquote>`.
     Quote,
-    /// A rule, `<hr>`: a line across the page, without words.
+    /// A horizontal rule, `<hr>`: a line across the page, without words.
     Rule,
 }
 

@@ -9,7 +9,7 @@ use super::tags::is_block;
 /// [`ends_at`](Open::ends_at).
 pub(super) struct Open {
     pub(super) name: String,
-    /// How many open elements have the same name.
+    /// How many open elements have the same name as this element, this element included.
     depth: usize,
     /// How many lists and tables are open within the element. The items of these lists and the cells of these
     /// tables do not end this element.

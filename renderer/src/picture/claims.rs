@@ -6,8 +6,9 @@ use super::{ImageLimits, allowed, size};
 use crate::gap::Gap;
 use std::borrow::Cow;
 
-/// The largest number of parts that a JPEG may have besides its pixels. Profiles and similar data are cut
-/// into parts of 64 KiB. The time of the decoder grows with the square of the number of parts of one kind.
+/// The largest number of parts that a JPEG may have in addition to its pixels. Profiles and similar data are
+/// cut into parts of 64 KiB. The time of the decoder grows with the square of the number of parts of one
+/// kind.
 const MOST_SEGMENTS: u64 = 1000;
 
 /// Returns the largest number of passes over its pixels that a JPEG can need. A JPEG without an end marker is

@@ -51,7 +51,7 @@ pub struct ImageLimits {
 }
 
 impl Picture {
-    /// Makes a picture from pixels, row by row; each pixel has one byte for red, green, blue and alpha.
+    /// Makes a picture from pixels, row by row; each pixel has four bytes, for red, green, blue and alpha.
     /// Returns `None` if the number of pixels is zero or does not match the size.
     pub fn from_rgba(width: u32, height: u32, rgba: &[u8]) -> Option<Picture> {
         let mut pixels = Pixmap::new(width, height)?;

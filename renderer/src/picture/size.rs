@@ -27,8 +27,8 @@ pub(crate) fn size(begin: &[u8]) -> Option<(u32, u32)> {
     (width > 0 && height > 0).then_some((width, height))
 }
 
-/// Finds the size in the segment of the frame. An earlier segment may contain the orientation of
-/// the camera.
+/// Finds the size of a JPEG in the segment that describes its frame. An earlier segment may contain the
+/// orientation of the camera.
 fn of_jpeg(begin: &[u8]) -> Option<(u32, u32)> {
     let (mut at, mut orientation) = (2, Orientation::NoTransforms);
     loop {

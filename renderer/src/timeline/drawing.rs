@@ -14,7 +14,8 @@ const BAR: f64 = 18.0;
 /// How many lanes are drawn at most: the lanes of the busiest threads.
 const MOST_LANES: usize = 40;
 
-/// The width of a letter in pixels. It determines how much of a bar's name fits into the bar.
+/// The width of a letter in pixels. The width of a letter determines how much of a bar's name fits into the
+/// bar.
 const LETTER: f64 = 6.2;
 
 /// How many characters of a name are drawn at most.

@@ -95,7 +95,7 @@ fn an_image_that_says_it_is_huge_is_refused_by_its_header() {
     assert!(decoded(&encoded(&quarters(1000, 1000), ImageFormat::Png), ROOM).is_ok());
 }
 
-/// The decoder does not unpack the colour profile and the text: each one has thirty kilobytes, and would
+/// The decoder does not unpack the colour profile and the text: each of them has thirty kilobytes, and would
 /// become thirty megabytes of zeros.
 #[test]
 fn what_is_packed_beside_the_pixels_is_left_alone() {

@@ -1,4 +1,4 @@
-//! Draws a page on a separate thread, so that a test can watch and control it.
+//! Draws a page on a separate thread, so that a test can watch and control the drawing.
 
 use clap::Parser;
 use executor::{CancelToken, Latch};

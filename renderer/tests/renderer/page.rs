@@ -15,8 +15,8 @@ use url::Url;
 
 const LIMITS: PageLimits = PageLimits { elements: 20_000, text: 4 << 20, viewport: Viewport::USUAL };
 
-/// If a page has more elements than this, the dump has its beginning, its end, and a digest of all its
-/// elements.
+/// If a page has more elements than this, the dump has the beginning and the end of the page, and a digest of
+/// all elements.
 const MANY: usize = 120;
 
 fn parse(document: impl AsRef<[u8]>) -> Page {

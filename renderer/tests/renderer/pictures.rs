@@ -188,8 +188,8 @@ fn no_options_make_a_picture_that_memory_has_no_room_for() {
     }
 }
 
-/// Checks that the comparison of pictures notices the differences that a reader would notice, and no
-/// others.
+/// Checks that the comparison of pictures notices the differences that a reader would notice, and no other
+/// differences.
 #[test]
 fn the_distance_tells_swapped_images_a_lost_line_and_a_shift() {
     let page = page("long-catalogue");

@@ -1,4 +1,4 @@
-//! Tests that the travel portal shows one entry for each company, in the order of rank, at the
+//! Tests that the travel portal shows one entry for each company, in the order of their ranks, at the
 //! deadline.
 
 use crate::gated::{Answer as Bytes, Gated};

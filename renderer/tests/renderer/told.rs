@@ -5,8 +5,8 @@ use crate::gated::{Answer, Gated};
 use crate::programs::Run;
 use std::fs;
 
-/// A character that no font has becomes a box, and a page of boxes does not count as a success.
-/// Characters that need no glyph are not counted.
+/// A character that is in no font becomes a box, and a page of boxes does not count as a success. Characters
+/// that need no glyph are not counted.
 #[test]
 fn characters_without_a_glyph_are_counted_and_the_flag_is_named() {
     let server = Gated::start();

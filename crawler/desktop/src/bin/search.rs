@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// The size, in bytes, of the largest file in which `search` looks for a line; `index` takes no larger
+/// The size, in bytes, of the largest file in which `search` looks for a line; `index` indexes no larger
 /// files.
 const LARGEST: u64 = 1 << 30;
 

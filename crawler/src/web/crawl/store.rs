@@ -101,9 +101,9 @@ pub struct SiteNow {
 }
 
 // ANCHOR: work
-/// Works until the crawl has ended or `stop` is cancelled, with up to `most` leases at a time. Each lease
-/// is a task of the executor `tasks`, which must have no other tasks. In the end, `tasks` is shut down, and
-/// the interrupted leases are given back. Returns the number of interrupted leases.
+/// Works until the crawl has ended or `stop` is cancelled, with up to `most` leases at a time. Each lease is
+/// a task of the executor `tasks`, which must have no other tasks. At the end, `tasks` is shut down, and the
+/// interrupted leases are given back. Returns the number of interrupted leases.
 ///
 /// A `task` must not panic, because then the store would not learn the outcome of its lease.
 ///

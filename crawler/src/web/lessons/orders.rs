@@ -234,7 +234,7 @@ fn crawl(
 /// The ways in which letters are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Letters {
-    /// A letter is marked as sent, and then it is sent.
+    /// A letter is marked as sent, and then the letter is sent.
     MarkThenSend,
     /// A letter is sent, and then the letter is marked as sent.
     SendThenMark,

@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use url::Url;
 
-/// The number of pages with the same problem that are named.
+/// The largest number of pages that are named for each problem.
 const NAMED: usize = 5;
 
 /// The reason that is reported for one redirect too many.
@@ -180,7 +180,8 @@ fn is_moved(page: &Record) -> bool {
     page.status.is_some_and(|status| (300..400).contains(&status))
 }
 
-/// Returns one redirect of each cycle of redirects: the redirect whose address sorts first.
+/// Returns one redirect of each cycle of redirects: the redirect whose address is first in alphabetical
+/// order.
 fn circles(moved: &HashMap<String, String>) -> Vec<&String> {
     let (mut known, mut circles) = (HashSet::new(), Vec::new());
     for start in moved.keys() {

@@ -16,10 +16,11 @@ use std::collections::HashSet;
 use std::io::Read as _;
 use url::Url;
 
-/// The largest number of URLs in a sitemap, by its protocol.
+/// The largest number of URLs in a sitemap, according to the sitemap protocol.
 pub const MOST: usize = 50_000;
 
-/// The largest number of bytes of a sitemap, by its protocol, both compressed and decompressed.
+/// The largest number of bytes of a sitemap, according to the sitemap protocol, both compressed and
+/// decompressed.
 pub const LARGEST: usize = 50 << 20;
 
 /// The largest depth of nested elements. The protocol needs three levels, and its extensions need some

@@ -107,12 +107,12 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The consequence when a page could not be fetched, or a site could not be asked.
+/// The consequence of a failure to fetch a page or to ask a site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
     /// The page is tried again after a pause. During the pause, other pages of the site are fetched.
     OfThePage,
-    /// The site is paused for this time, and then asked.
+    /// The site is paused for this time, and is then asked for its rules again.
     OfTheSite(Duration),
     /// The site is already paused, or was already left to the next run.
     Known,

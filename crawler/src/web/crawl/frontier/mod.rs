@@ -33,8 +33,8 @@
 //!    to it is finished. So after the last page is finished, no other page can be added.
 //! 3. The number of pages of a site that are being fetched is at most the number of its stripes; a resting
 //!    stripe has no page.
-//! 4. A closed site has no stripes: it is being asked for its rules, or will be asked, and none of its
-//!    pages is taken.
+//! 4. A closed site has no stripes: it is being asked for its rules, or will be asked, and none of its pages
+//!    is handed out.
 //! 5. If a site was left to the next run, none of its pages is open.
 //! 6. At most one page in progress was also in progress at two earlier deaths of the process. So only this
 //!    page can be the cause of a third death.

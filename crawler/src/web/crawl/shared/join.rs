@@ -7,7 +7,7 @@ use anyhow::{anyhow, bail};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// The key of the note in a state that names the crawl to which its pages belong.
+/// The key of a note in a state; the note names the crawl to which the pages of the state belong.
 const CRAWL: &str = "shared crawl";
 
 /// The first process sets the flags of the crawl. Another process is refused if its flags differ, because

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-/// The number of marks that justify a command to the engine.
+/// The smallest number of marks for which a command to the engine is worthwhile.
 const MANY: usize = 64;
 
 /// The marks of records that the engine still keeps, in order; each mark has the number of the write to the
@@ -16,7 +16,7 @@ const MANY: usize = 64;
 pub(super) struct Marks(VecDeque<(u64, String)>);
 
 impl Marks {
-    /// Adds a mark: all records up to this mark are durable once this number of writes is durable.
+    /// Adds a mark: when this number of writes is durable, all records up to this mark are durable.
     pub(super) fn add(&mut self, writes: u64, mark: String) {
         self.0.push_back((writes, mark));
     }

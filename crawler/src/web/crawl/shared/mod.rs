@@ -84,7 +84,7 @@ impl AsRef<Lease> for Fenced {
     }
 }
 
-/// The pages of a crawl, from the view of one of its processes.
+/// The pages of a crawl, as one of its processes sees them.
 pub struct Shared {
     /// The pages that this process has recorded.
     state: Arc<State>,

@@ -43,8 +43,8 @@ pub fn wrappers() -> TwoDays {
     });
     crawl.moment.comes();
     let tasks = crawl.pages.shutdown_now();
-    // In this place, the listing calls `((CrawlTask) task).getPage()`. In Rust, a `Task`
-    // cannot be cast. A `Task` reveals only its name.
+    // At this point, the listing calls `((CrawlTask) task).getPage()`. In Rust, a `Task` cannot be cast. A
+    // `Task` reveals only its name.
     let mut left: Vec<Page> = tasks.iter().filter_map(|task| address(task.name()?)).collect();
     crawl.moment.over();
     left.extend(crawl.cut_off());

@@ -26,8 +26,8 @@ const MOST_SITEMAPS: usize = 1000;
 /// [`host_key`](super::urls::host_key).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Robots {
-    /// The rules, sorted by length, with the longest rule first. Among rules of equal length, the rules
-    /// that allow come first.
+    /// The rules, sorted by length, with the longest rule first. Among rules of equal length, the rules that
+    /// allow URLs come first.
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<Box<str>>,
@@ -61,9 +61,9 @@ impl Robots {
         Robots { rules: vec![Rule::new(b"/", false)], ..Robots::all() }
     }
 
-    /// Returns true if the crawler may fetch the URL. The longest rule that matches decides. Among several
-    /// rules of equal length, a rule that allows decides. If no rule matches, the URL is allowed (section
-    /// 2.2.2). `/robots.txt` is always allowed.
+    /// Returns true if the crawler may fetch the URL. Among the rules that match the URL, the longest rule
+    /// decides. Among several rules of equal length, a rule that allows the URL has priority. If no rule
+    /// matches, the URL is allowed (section 2.2.2). `/robots.txt` is always allowed.
     pub fn allows(&self, url: &Url) -> bool {
         if url.path() == "/robots.txt" {
             return true;
@@ -253,8 +253,8 @@ enum Form {
     /// Unreserved characters are decoded, reserved characters stay as they are written, and all other
     /// characters are encoded.
     Plain,
-    /// Like [`Form::Plain`], but in a query `:`, `/`, `?` and `@` are decoded, because they have no meaning
-    /// there (RFC 3986, section 3.4). In the RFC's table, `?baz=https://foo.bar` is equal to
+    /// Like [`Form::Plain`], but `:`, `/`, `?` and `@` in a query are decoded, because they have no meaning
+    /// in a query (RFC 3986, section 3.4). In the RFC's table, `?baz=https://foo.bar` is equal to
     /// `?baz=https%3A%2F%2Ffoo.bar`.
     Loose,
 }
