@@ -5,7 +5,7 @@
 //!    layout takes forever.
 //! 3. The place of an image is its index, and each styled part of a text begins and ends between two
 //!    characters.
-//! 4. A page that came over the network never shows a local file.
+//! 4. A page that was fetched over the network never shows a local file.
 //! 5. The page can be laid out, and painted with a gap for every image; the picture does not exceed its size
 //!    limit.
 

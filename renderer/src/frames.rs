@@ -84,9 +84,10 @@ impl Frames {
         Ok(Frames { changes, thread: thread.context("there is no thread for the frames")? })
     }
 
-    /// Records that a part of the picture has changed, at a time since the start. The pixels are opaque,
-    /// four bytes each, row by row. If all pixels are the same as before, no frame is written. The call
-    /// does not wait for the file; if the writing fails, [`finish`](Frames::finish) reports it.
+    /// Records that a part of the picture has changed, and when it has changed, as the time since the start.
+    /// The pixels are opaque, four bytes each, row by row. If all pixels are the same as before, no frame is
+    /// written. The call does not wait for the file; if the writing fails, [`finish`](Frames::finish) reports
+    /// it.
     pub fn add(&self, at: Duration, area: Area, pixels: Vec<u8>) {
         let _ = self.changes.send(Change { at, area, pixels }); // `finish` reports a failure
     }

@@ -74,7 +74,7 @@ impl Answer {
 
 /// Parses a list of companies: each line has a name, a tab, and the address of the company's quote. Empty
 /// lines and lines that begin with `#` are skipped; addresses may be relative to the address of the list. If
-/// a list that came over HTTP names a local file, the address of that company becomes a gap.
+/// a list that was fetched over HTTP names a local file, the address of that company becomes a gap.
 ///
 /// # Errors
 /// Returns an error with a sentence that names the line, or says that there are too many companies.

@@ -1,8 +1,9 @@
 //! Decides which addresses a document may make the program fetch.
 //!
 //! The same rule applies to the images of a page, the companies of a list and the target of a redirect. A
-//! document that came over HTTP is not trusted, so it must not name a local file. If it could, the program
-//! would show that file, or rank a price in that file, as if the sender of the document had sent it.
+//! document that was fetched over HTTP is not trusted, so the document must not name a local file. If such a
+//! document could name a local file, the program would show that file, or rank a price in that file, as if
+//! the sender of the document had sent it.
 
 use crate::gap::Gap;
 use url::Url;

@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The number of bytes at the beginning of a file that are examined to decide whether the file is text.
+/// How many bytes at the beginning of a file are examined to decide whether the file is text.
 const LOOK: u64 = 8 << 10;
 
 /// The number of times that a file is read if it changes during each reading.

@@ -317,7 +317,7 @@ fn each_site_has_its_turn() {
 }
 
 /// Checks that a site is left to the next run if one of its pages has no answer. The crawl ends, and each
-/// page that was found is finished or left.
+/// page that was found is finished or left to the next run.
 #[test]
 fn a_site_that_is_left_is_no_longer_waited_for() {
     let mut book = Book::new(Limits { patience: Duration::ZERO, ..LIMITS }, &["6"]);

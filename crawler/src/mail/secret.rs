@@ -69,7 +69,7 @@ impl Secret {
     }
 }
 
-/// The number of characters of a server's text that are shown.
+/// How many characters of a server's text are shown.
 const LONGEST_TEXT: usize = 200;
 
 /// Returns a text whose passwords are already hidden, cut to a limited length. If the text were cut before

@@ -51,8 +51,8 @@ pub(crate) fn draw(rendering: &mut Rendering, budget: Duration) -> anyhow::Resul
     let (mut images, loader) = (rendering.images(), Arc::clone(&rendering.loader));
 
     // ANCHOR: ask
-    // The advertisement has its own pool, because in the pool of the images it would wait until a slow image
-    // frees a thread.
+    // The advertisement has its own pool, because in the pool of the images it would wait until slow images
+    // have arrived.
     let advertisers =
         ThreadPoolExecutor::builder().threads(1).name("advertiser").cancel_token(&stop).build()?;
     let advertisement = match images.iter().position(|image| image.is_advertisement) {

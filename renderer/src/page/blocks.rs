@@ -1,9 +1,9 @@
 //! Builds blocks of text and images from tags and words.
 //!
-//! No tree of elements is built. Each tag changes the context of the following words: a few short stacks
-//! hold the open lists, quotations and styles. So the time for a page is linear in its length, even if its
-//! elements are nested deeply or wrongly. A block ends where another block begins, and an end tag without
-//! a start tag is ignored.
+//! No tree of elements is built. Each tag changes the context of the following words: a few short stacks hold
+//! the open lists, quotations and styles. So the time to parse a page is linear in the length of the page,
+//! even if the elements are nested deeply or wrongly. A block ends where another block begins, and an end tag
+//! without a start tag is ignored.
 
 use super::candidates::{self, Offer};
 use super::image::image;
@@ -326,7 +326,7 @@ impl Blocks {
         }
     }
 
-    /// Ends the current block: if it contains words, it becomes a block of text, and its images become
+    /// Ends the current block: if the block contains words, it becomes a block of text, and its images become
     /// elements.
     pub(super) fn end_block(&mut self) {
         let images = std::mem::take(&mut self.images);

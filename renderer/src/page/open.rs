@@ -1,7 +1,7 @@
 //! The open elements that affect all of their content: each one is skipped or has a direction.
 //!
-//! A paragraph, an item or a cell may have no end tag. Such an element ends where the next one begins or
-//! where its parent ends; if it did not end, the rest of the page would belong to it.
+//! A paragraph, an item or a cell may have no end tag. An element without an end tag ends where the next
+//! element of its kind begins or where its parent ends, so the rest of the page does not belong to it.
 
 use super::tags::is_block;
 

@@ -304,7 +304,7 @@ fn encoded_as_it_is(image: &DynamicImage) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// If an image has several frames, the program draws the first one.
+/// If an image has several frames, the program draws the first frame.
 #[test]
 fn of_an_animation_the_first_frame_is_shown() {
     let mut bytes = Vec::new();

@@ -149,8 +149,8 @@ fn https_needs_its_feature() {
     );
 }
 
-/// Cancelling ends a wait for the answer, for the rest of its head and for the rest of its body, and
-/// closes the connection.
+/// Cancelling ends a wait for an answer, for the rest of the answer's head, and for the rest of the answer's
+/// body, and closes the connection.
 #[test]
 fn a_cancel_ends_each_wait_and_closes_the_connection() {
     for begun in [0, 10, 80] {

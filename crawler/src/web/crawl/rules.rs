@@ -90,7 +90,7 @@ pub struct Asking {
     pages: Vec<Job>,
 }
 
-/// A site that is being asked, in the form that is sent to other processes.
+/// A site that is being asked for its rules or lists, in the form that is sent to other processes.
 #[cfg(feature = "redis")]
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Asked {

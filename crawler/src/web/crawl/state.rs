@@ -47,7 +47,7 @@ const RULES: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("rules")
 /// The time until which no request may be sent to a site, in milliseconds since 1970.
 const RESTS: TableDefinition<&str, u64> = TableDefinition::new("rests");
 
-/// The number of bytes of the file that are kept in memory.
+/// How many bytes of the file are kept in memory.
 const CACHE: usize = 16 << 20;
 
 /// The longest plausible pause: a longer pause must have been written with a wrong clock.

@@ -19,12 +19,12 @@
 //!
 //! # A site that is away
 //!
-//! A failure at first counts against the site, and not against the page. After some failures in a row, or
-//! if the site demands it, the site is closed and paused; after the pause, the crawler asks the site for
-//! its rules again. If the site answers, the failures count against the pages. If the site does not answer,
-//! its pause is doubled, and its pages keep their places and their tries. If a site does not answer for
-//! longer than the crawl's patience, the site is left: its pages still wait in the state, and the next run
-//! fetches them.
+//! A failure at first counts against the site, and not against the page. After some failures in a row, or if
+//! the site demands it, the site is closed and paused; after the pause, the crawler asks the site for its
+//! rules again. If the site answers, the failures count against the pages. If the site does not answer, its
+//! pause is doubled, and its pages keep their places and their tries. If a site does not answer for longer
+//! than the crawl's patience, the site is left to the next run: its pages still wait in the state, and the
+//! next run fetches them.
 //!
 //! # Invariants
 //!
@@ -243,7 +243,7 @@ impl Frontier {
     }
 
     /// Records the end of a pause that a site asked for in an earlier run. Returns true if the end is beyond
-    /// the patience of this run; then the site is left.
+    /// the patience of this run; then the site is left to the next run.
     pub fn leave_alone(&mut self, name: &Arc<str>, until: Instant, now: Instant) -> bool {
         let new = || Site::default();
         let site = self.sites.entry(Arc::clone(name)).or_insert_with(new);
@@ -302,7 +302,7 @@ impl Frontier {
 
     // ANCHOR: done
     /// Records that a page is finished: fetched, or given up. `is_well` is true if the site has answered
-    /// correctly. If the page's server was not asked, the page's stripe is free at once.
+    /// correctly. If no request was sent to the page's server, the page's stripe is free at once.
     pub fn done(&mut self, page: &Job, is_well: bool, was_asked: bool, now: Instant) {
         self.is_no_suspect(page);
         let site = self.site_of(page);
@@ -346,7 +346,7 @@ impl Frontier {
         Status { sites, open: self.open, left: self.left, seen: self.seen.len() }
     }
 
-    /// All pages are finished or left.
+    /// Returns true if all pages are finished or left to the next run.
     pub fn is_over(&self) -> bool {
         self.open == 0
     }
@@ -419,7 +419,7 @@ impl Frontier {
         }
     }
 
-    /// Closes a site. The site is paused; if the pause would be too long, the site is left.
+    /// Closes a site. The site is paused; if the pause would be too long, the site is left to the next run.
     fn close(&mut self, name: &Arc<str>, asked: Option<Duration>, now: Instant) -> Trouble {
         let site = self.sites.get_mut(name).expect("it is in trouble");
         let pause = asked.unwrap_or_default().max(pause_after(site.rests));

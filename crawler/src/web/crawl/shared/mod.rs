@@ -71,7 +71,7 @@ pub struct Joining<'j> {
     pub lease: Duration,
 }
 
-/// A lease, and the token that proves that it is the latest lease of its page.
+/// A lease, and the token that proves that the lease is the latest lease of its page.
 #[derive(Debug, Clone)]
 pub struct Fenced {
     token: String,

@@ -9,15 +9,15 @@ use std::collections::HashSet;
 use std::time::Duration;
 use url::Url;
 
-/// The number of bytes of a file that are read; RFC 9309, section 2.5, demands at least 500 KiB. A line
-/// that is cut off at this limit is ignored.
+/// How many bytes of a file are read; RFC 9309, section 2.5, demands at least 500 KiB. A line that is cut off
+/// at this limit is ignored.
 pub const LOOKED_AT: usize = 512 << 10;
 
-/// The longest pause between two requests that a file may ask for. If a file asks for a longer pause, the
+/// The longest pause that a file may ask for between two requests. If a file asks for a longer pause, the
 /// pause is reduced to this value.
 pub const LONGEST_DELAY: Duration = Duration::from_mins(1);
 
-/// The number of sitemaps of a file that are kept.
+/// The largest number of sitemaps that are kept from one file.
 const MOST_SITEMAPS: usize = 1000;
 
 /// The rules of a site for one crawler.
