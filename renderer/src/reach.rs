@@ -1,4 +1,4 @@
-//! Decides which addresses a document may make the program fetch.
+//! Decides which addresses the program may fetch because a document names them.
 //!
 //! The same rule applies to the images of a page, the companies of a list and the target of a redirect. A
 //! document that was fetched over HTTP is not trusted, so the document must not name a local file. If such a
@@ -8,8 +8,8 @@
 use crate::gap::Gap;
 use url::Url;
 
-/// Checks that the document at `from` may name `to`: an `http` or `https` address is always allowed, but a
-/// `file` address only if the document itself is a file.
+/// Checks that the document at `from` may name `to`: an `http` or `https` address is always allowed; a `file`
+/// address is allowed only if the document itself is a file.
 ///
 /// # Errors
 /// For any other address, returns [`Gap::Unusable`] with the reason.

@@ -106,8 +106,8 @@ impl Screen {
         screen
     }
 
-    /// From now on, calls `observer` for each event, on the thread that paints; the thread waits for
-    /// the call.
+    /// From now on, calls `observer` for each event, on the thread that paints; the thread waits until the
+    /// call returns.
     pub fn observe(&mut self, observer: impl FnMut(Event) + Send + 'static) {
         self.observer = Box::new(observer);
     }

@@ -52,7 +52,7 @@ pub struct Stage<'a> {
     timeline: Timeline,
     /// A signal cancels this token.
     stop: CancelToken,
-    /// This token is cancelled together with `stop`, and also when the time of the page is over.
+    /// This token is cancelled together with `stop`, and also when the page's time limit has passed.
     token: CancelToken,
     demo: Option<Demo>,
 }
@@ -116,13 +116,13 @@ impl<'a> Stage<'a> {
         Ok(Stage { name, args, timeline: Timeline::start(), stop, token, demo })
     }
 
-    /// Runs `program` so that each of its waits ends when the program must stop or when the time of the page
-    /// is over.
+    /// Runs `program` so that each of its waits ends when the program must stop or when the page's time limit
+    /// has passed.
     pub fn attached<R>(&self, program: impl FnOnce() -> R) -> R {
         self.token.attach(program)
     }
 
-    /// Returns what the program's threads have done since its start.
+    /// Returns the timeline, which shows what the program's threads have done since the program's start.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
@@ -222,7 +222,7 @@ impl<'a> Stage<'a> {
     /// Writes the picture and reports what is missing, even if the strategy has failed.
     ///
     /// # Errors
-    /// Returns the error of the strategy, unless the program was stopped or the time of the page is over.
+    /// Returns the error of the strategy, unless the program was stopped or the page's time limit has passed.
     /// Returns an error with a sentence if a file cannot be written.
     pub fn finish(&self, rendering: Rendering, ended: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         let (ended, Drawn { canvas, report, failure }) = self.close(rendering, ended);
@@ -238,7 +238,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Ends the page: each image that has not arrived counts as missing, and the strategy's error gives the
-    /// reason. If the program was stopped, or the time of the page is over, the strategy has not failed.
+    /// reason. If the program was stopped, or the page's time limit has passed, the strategy has not failed.
     pub fn close(&self, rendering: Rendering, ended: anyhow::Result<()>) -> (anyhow::Result<()>, Drawn) {
         let interrupted = self.stop.is_cancelled();
         let (why, ended) = match ended {

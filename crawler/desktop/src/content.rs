@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// How many bytes at the beginning of a file are examined to decide whether the file is text.
 const LOOK: u64 = 8 << 10;
 
-/// The number of times that a file is read if it changes during each reading.
+/// How many times a file is read at most, if it changes during each reading.
 const ATTEMPTS: usize = 3;
 
 /// The minimum age at which a file's last change identifies its version: a file that has changed more

@@ -43,8 +43,8 @@ impl Indexing {
     /// Opens the index that the command line names, and finds the directories to index.
     ///
     /// # Errors
-    /// Fails if a directory does not exist. Also fails if the index is damaged, of a later version, in use
-    /// by another process, or cannot be written.
+    /// Fails if a directory does not exist. Also fails if the index is damaged, has a later version, is in
+    /// use by another process, or cannot be written.
     pub fn prepare(args: &IndexArgs) -> anyhow::Result<Indexing> {
         let demo = args.demo.as_ref();
         if let Some(directory) = demo {

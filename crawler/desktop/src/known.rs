@@ -95,7 +95,7 @@ impl Segment {
     }
 }
 
-/// Returns the document of a segment that has the term, unless the document was removed.
+/// In a segment, returns the document that has the term, unless the document was removed.
 fn document(reader: &SegmentReader, term: &Term) -> anyhow::Result<Option<DocId>> {
     let index = reader.inverted_index(term.field())?;
     let Some(mut documents) = index.read_postings(term, IndexRecordOption::Basic)? else { return Ok(None) };

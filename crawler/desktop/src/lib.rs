@@ -7,7 +7,7 @@
 //!   one thread              and pills        n threads
 //! ```
 //!
-//! The threads are in the program `index`; this library has the work of each thread.
+//! The threads are in the program `index`; this library has the functions that do the work of each thread.
 //!
 //! | module | what it is about |
 //! |---|---|

@@ -41,7 +41,7 @@ impl Query {
         Ok(query)
     }
 
-    /// Quotes enclose phrases; outside of them, spaces separate words.
+    /// Quotes enclose phrases; outside of quotes, spaces separate words.
     fn quoted(&mut self, argument: &str) {
         let mut sign = "";
         for (number, piece) in argument.split('"').enumerate() {

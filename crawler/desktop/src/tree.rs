@@ -51,7 +51,7 @@ const VOCABULARY: [&str; 40] = [
     "naïve",
 ];
 
-/// The modification time of all files, which is so long ago that it identifies their version.
+/// The modification time of all files; it is so long ago that it identifies the version of a file.
 const WRITTEN: Duration = Duration::from_hours(490_896);
 
 /// The number of files in one directory.

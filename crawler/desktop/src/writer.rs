@@ -1,4 +1,4 @@
-//! The only writer of the index: it takes documents and makes commits.
+//! The only writer of the index: it accepts documents and makes commits.
 //!
 //! The library has its own threads, which turn documents into parts of the index. The library's queue holds
 //! ten thousand documents of any size; with large files, the documents would take gigabytes. So each batch

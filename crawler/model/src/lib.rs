@@ -12,8 +12,7 @@ pub mod door {
         CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, channel, masked,
     };
 
-    /// The interval is infinite, so that a worker that is not woken does not find its work by a later
-    /// check.
+    /// The interval is infinite: if a worker is not woken, no later check finds its work.
     pub const TICK: std::time::Duration = std::time::Duration::from_hours(24 * 365 * 200);
 }
 

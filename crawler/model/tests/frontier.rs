@@ -30,7 +30,7 @@ fn page(number: usize, depth: u32) -> Job {
 }
 
 /// Returns the links of each page: to the next pages, to the page before, and to the page itself. There are
-/// seven pages; the last two pages are each the target of only one link.
+/// seven pages; each of the last two pages is the target of only one link.
 fn links(url: &str) -> Vec<Job> {
     let number: usize = url.parse().unwrap();
     let to: &[usize] = match number {
@@ -377,8 +377,8 @@ fn no_more_pages_than_asked_for() {
     assert_eq!((added[0].left_out, added[1].left_out), (2, 1));
 }
 
-/// Checks that pages are handed out one at a time if two processes died while they fetched them. While one
-/// suspect is being fetched, the frontier hands out other pages.
+/// Checks that pages are handed out one at a time if two processes died while they fetched such a page. While
+/// one suspect is being fetched, the frontier hands out other pages.
 #[test]
 fn a_third_death_has_one_suspect() {
     let (mut frontier, now) = (Frontier::new(Limits { per_site: 9, ..LIMITS }), Instant::now());

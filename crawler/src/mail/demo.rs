@@ -257,8 +257,8 @@ impl Client<'_> {
         }
     }
 
-    /// Returns the answer of a server without faults to a command, with `TAG` in place of the command's
-    /// tag.
+    /// Returns the answer that a server without faults gives to a command, with `TAG` in place of the
+    /// command's tag.
     fn usual(&self, verb: &str, rest: &str) -> String {
         let Script { protocol, security, mail, .. } = self.server.script;
         let waits_for_tls = security == Security::StartTls && !self.wire.is_encrypted();

@@ -189,8 +189,8 @@ fn count(account: &Account, progress: &Progress, token: &CancelToken) -> io::Res
     }
     progress.at("counting the messages");
     let count = session.count(&account.folder)?;
-    // The answer to the good-bye is not read, because it changes nothing, and waiting for a late
-    // answer could lose the count.
+    // The answer to the good-bye is not read, because the answer changes nothing, and a deadline during the
+    // wait for it would lose the count.
     let _ = session.say_good_bye();
     Ok(count)
 }

@@ -1,5 +1,5 @@
-//! Four wrong ways to use pills, which occur in real programs, and the right way; a watchdog ends each wrong
-//! way.
+//! Four wrong ways to use pills, which occur in real programs, and the right way; a watchdog ends the runs of
+//! the wrong ways.
 //!
 //! The wrong ways use a simple queue, as many languages have it: every thread that shares the queue may put
 //! and take items, and no thread closes the queue. A thread that waits forever continues to wait after the

@@ -580,9 +580,9 @@ fn a_copy_leads_to_its_original() {
     assert_eq!(files, ["%index", "original"]);
 }
 
-/// Checks that originals that are copies themselves count as links: originals beyond `--depth` are
-/// reported, and wait for a higher `--depth`. If an original does not exist, the report names the original
-/// and its copy.
+/// Checks that an original that is itself a copy counts as a link: originals beyond `--depth` are reported,
+/// and wait for a higher `--depth`. If an original does not exist, the report names the original and its
+/// copy.
 #[test]
 fn originals_are_reported_as_links_are() {
     let copy_of = |path: &str| format!("<link rel=canonical href={path}>");

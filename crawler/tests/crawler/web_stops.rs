@@ -1,5 +1,6 @@
-//! Tests of crawls that are stopped or killed: each way to stop, and each order of writes, loses and
-//! repeats exactly the pages that the lesson names. The last tests show the cost of a dead or late worker.
+//! Tests of crawls that are stopped or killed: for each way to stop, and for each order of writes, exactly
+//! the pages that the lesson names are lost or repeated. The last tests show the cost of a dead or late
+//! worker.
 
 use crawler::web::lessons::leases::{self, PAGES, TRIES, Way};
 use crawler::web::lessons::orders::{self, Cost, EVERY, Kill, LETTERS, Letters, Order, Tables};

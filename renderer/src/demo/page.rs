@@ -15,7 +15,7 @@ const LATENCIES: [u64; 8] = [1200, 300, 700, 150, 900, 450, 250, 600];
 const ADVERTISEMENT: u64 = 400;
 // ANCHOR_END: latencies
 
-/// The width and height of an image without a size on the command line.
+/// The default width and height of an image for which the command line gives no size.
 const SIZE: (u32, u32) = (640, 400);
 
 /// The largest number of pixels that an address may request for an image, and the longest side that every

@@ -27,8 +27,8 @@ const ABOVE_HEADING: f32 = 12.0;
 /// How far an item of a list, or a quotation, is indented.
 const INDENT: f32 = 28.0;
 
-/// The size of an image's place if the size of the image is unknown, and the size if the image is in a line
-/// of words, where most images are icons.
+/// The default size of an image's place, and the default size for an image in a line of words, where most
+/// images are icons.
 const DEFAULT_IMAGE: (f32, f32) = (320.0, 180.0);
 const IMAGE_IN_LINE: (f32, f32) = (1.2 * 16.0, 1.2 * 16.0);
 
@@ -276,7 +276,7 @@ impl Layout {
         let mut areas = Vec::new();
         for item in lines.lines().flat_map(|line| line.items().collect::<Vec<_>>()) {
             let PositionedLayoutItem::InlineBox(found) = item else { continue };
-            // The edges are rounded and not the sizes, so two neighbouring rectangles share no pixel.
+            // The edges are rounded instead of the sizes, so two neighbouring rectangles share no pixel.
             let (left, top) = (to_pixels(x + found.x), to_pixels(y + found.y));
             let (right, bottom) =
                 (to_pixels(x + found.x + found.width), to_pixels(y + found.y + found.height));

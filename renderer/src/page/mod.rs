@@ -48,7 +48,7 @@ pub struct TextBlock {
     pub kind: TextKind,
     /// The words of the block, with exactly the white space to show: a line feed ends a line.
     pub text: String,
-    /// The parts of `text` that are set in a different style, as ranges of bytes. The parts may overlap.
+    /// The parts of `text` that have a different style, as ranges of bytes. The parts may overlap.
     pub spans: Vec<(Range<usize>, Style)>,
     /// The images within the text: for each image, its place, and the index of the byte of the text before
     /// which the image is shown. The places of these images follow directly after the place of the block.

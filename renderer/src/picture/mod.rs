@@ -96,7 +96,7 @@ impl Picture {
 ///
 /// # Errors
 /// Returns `Ok(Err(gap))` if the bytes are not an image, or if the image exceeds the limits. Returns
-/// `Err(Cancelled)` if the token is cancelled before the end.
+/// `Err(Cancelled)` if the token is cancelled before the decoding has ended.
 pub fn decode(
     bytes: &[u8],
     limits: &ImageLimits,

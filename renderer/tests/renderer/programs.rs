@@ -71,8 +71,8 @@ fn patient(name: &str) -> &'static [&'static str] {
     if name == "time_budget" { &["--budget", "10m"] } else { &[] }
 }
 
-/// Runs a program with a time limit that must end it. If the machine is so slow that the other images are
-/// not finished in time, the next attempt has a longer limit.
+/// Runs a program with a time limit, which must end the program. If the machine is so slow that the other
+/// images are not finished in time, the next attempt has a longer limit.
 fn with_a_limit(run: impl Fn(&str) -> Run, was_too_slow: impl Fn(&Run) -> bool) -> (Run, &'static str) {
     let mut runs = ["500ms", "2s", "8s", "20s"].into_iter().map(|limit| (run(limit), limit));
     runs.find(|(run, _)| !was_too_slow(run)).expect("the machine is too slow for 20 s")

@@ -59,7 +59,7 @@ fn told_to_stop_it_indexes_what_is_queued_and_the_next_run_goes_on() {
     let folder = Folder::with_a_tree(MANY);
     folder.index(&[]);
     let all = folder.contents();
-    // All files now have another time, but the same words.
+    // All files now have a different modification time, but the same words.
     folder.touch("2020-01-01");
     let (mut child, mut messages) = start(&folder, &[]);
     until_it_halts(&child);

@@ -189,7 +189,7 @@ impl Asking {
     }
 
     // ANCHOR: step
-    /// Requests the next file. A panic while an answer is read counts as no answer.
+    /// Requests the next file. If a panic occurs while an answer is read, there is no answer.
     ///
     /// # Errors
     /// Fails if `token` was cancelled.

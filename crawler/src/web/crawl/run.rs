@@ -106,8 +106,8 @@ impl Run<Shared> {
     }
 }
 
-/// The time by which a lease is longer than the time limit of a page, because there is work before and
-/// after the fetch.
+/// How much longer a lease is than the time limit of a page, because there is work before and after the
+/// fetch.
 #[cfg(feature = "redis")]
 const MARGIN: Duration = Duration::from_secs(30);
 

@@ -1,8 +1,8 @@
 //! The record of all pages, crawled or not, in a file that survives a crash of the process.
 //!
 //! The file is a `redb` database. Each page has a record. A commit writes the outcomes of some pages,
-//! together with the new pages to which they link. So a page is finished only when its links are recorded,
-//! and no link is lost.
+//! together with the new pages to which these pages link. So a page is finished only when its links are
+//! recorded, and no link is lost.
 //!
 //! ```text
 //!   waiting ── a commit has its links ──▶ fetched

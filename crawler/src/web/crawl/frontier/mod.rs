@@ -19,7 +19,7 @@
 //!
 //! # A site that is away
 //!
-//! A failure at first counts against the site, and not against the page. After some failures in a row, or if
+//! At first, a failure counts against the site, and not against the page. After some failures in a row, or if
 //! the site demands it, the site is closed and paused; after the pause, the crawler asks the site for its
 //! rules again. If the site answers, the failures count against the pages. If the site does not answer, its
 //! pause is doubled, and its pages keep their places and their tries. If a site does not answer for longer
@@ -235,15 +235,15 @@ impl Frontier {
         self.sites.get(site).map_or(self.limits.delay, |site| site.delay)
     }
 
-    /// Records how often processes have died while they asked a site.
+    /// Records how many times processes have died while they asked a site.
     pub fn has_seen_deaths(&mut self, name: &Arc<str>, deaths: u32) {
         let new = || Site { must_be_asked: true, ..Site::default() };
         self.sites.entry(Arc::clone(name)).or_insert_with(new).deaths = deaths;
         self.look_at(name);
     }
 
-    /// Records the end of a pause that a site asked for in an earlier run. Returns true if the end is beyond
-    /// the patience of this run; then the site is left to the next run.
+    /// Records the end of a pause that a site asked for in an earlier run. Returns true if the pause ends
+    /// later than the patience of this run allows; then the site is left to the next run.
     pub fn leave_alone(&mut self, name: &Arc<str>, until: Instant, now: Instant) -> bool {
         let new = || Site::default();
         let site = self.sites.entry(Arc::clone(name)).or_insert_with(new);

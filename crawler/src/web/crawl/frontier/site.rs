@@ -33,8 +33,8 @@ pub(super) struct Site {
     pub(super) rests: u32,
     /// The number of times that the site was asked and did not answer.
     pub(super) outages: u32,
-    /// True if one of the failures in a row was an answer that the server is busy. After an answer that the
-    /// server is busy, only a fetched page shows that the site works.
+    /// True if one of the failures in a row was an answer that said that the server is busy. After an answer
+    /// that said that the server is busy, only a fetched page shows that the site works.
     pub(super) is_busy: bool,
     /// The time of the first of the failures in a row.
     pub(super) since: Option<Instant>,

@@ -31,7 +31,7 @@ pub(super) struct Engine {
 pub(super) enum Trouble {
     /// The problem may disappear by itself.
     Passing(String),
-    /// The engine refuses this process until its operator changes something.
+    /// The engine refuses this process until the engine's operator changes something.
     Closed(String),
     /// The problem ends the run.
     Lasting(String),

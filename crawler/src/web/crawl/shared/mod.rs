@@ -237,7 +237,7 @@ impl Results for Shared {
         member.engine.ask("SISMEMBER", &format!("s:{bucket}"), &[&sum]).unwrap_or(true)
     }
 
-    /// Returns the pages that the engine has not seen, or none if the engine no longer answers.
+    /// Returns the pages that the engine has not seen, or no pages if the engine no longer answers.
     fn unseen(&self, urls: HashSet<String>) -> Vec<String> {
         let mut member = self.member();
         let sums: Vec<_> = urls.iter().map(|url| member.sums.of(url)).collect();

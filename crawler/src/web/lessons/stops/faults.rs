@@ -51,7 +51,7 @@ pub fn wrappers() -> TwoDays {
     crawl.next_day(left)
 }
 
-/// Returns the page of the site that has the given name.
+/// From the site, returns the page that has the given name.
 fn address(name: &str) -> Option<Page> {
     SITE.iter().map(|(page, _)| *page).find(|page| *page == name)
 }
