@@ -205,8 +205,8 @@ impl Page {
     }
 }
 
-/// Returns the target of `5; url=next.html`, a text of a `<meta http-equiv=refresh>` or of a field
-/// `Refresh`. The text is parsed like in browsers: after the time, only the URL is required.
+/// Returns the target of `5; url=next.html`, a text of a `<meta http-equiv=refresh>` or of a field `Refresh`.
+/// The text is parsed as in browsers: the `url=` after the time is optional.
 fn refreshed(content: &str) -> Option<&str> {
     let content = content.trim_ascii();
     let behind = content.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
