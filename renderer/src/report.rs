@@ -60,7 +60,7 @@ pub struct Report {
 pub struct Seen {
     /// What the part of the picture shows now: `text`, `image`, `replaced` or `gap`.
     pub what: &'static str,
-    /// The part of the picture that changed; `None` if the change does not belong to one single part.
+    /// The part of the picture that changed; `None` if the change does not belong to a single part.
     pub area: Option<Area>,
     /// When the reader saw the change, as the time since the program's start.
     pub at: Duration,

@@ -190,7 +190,7 @@ fn count(account: &Account, progress: &Progress, token: &CancelToken) -> io::Res
     progress.at("counting the messages");
     let count = session.count(&account.folder)?;
     // The answer to the good-bye is not read, because the answer changes nothing, and a deadline during the
-    // wait for it would lose the count.
+    // wait for a late answer would lose the count.
     let _ = session.say_good_bye();
     Ok(count)
 }

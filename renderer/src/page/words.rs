@@ -20,7 +20,8 @@ const NO_BREAK: char = '\u{a0}';
 /// The largest number of styled parts in a block.
 const MOST_SPANS: usize = 200;
 
-/// The largest number of nested elements with a style; deeper elements do not change the style.
+/// The largest number of nested elements of one kind (with a style, a direction, or a list); deeper elements
+/// of this kind have no effect.
 pub(super) const DEEPEST: usize = 64;
 
 /// The parts of a text with a style, as ranges of bytes.
