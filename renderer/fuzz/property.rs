@@ -3,24 +3,25 @@
 //! 1. Nothing panics.
 //! 2. The page never has more elements or text than the limits allow, and no block is so long that its
 //!    layout takes forever.
-//! 3. The place of an image is its index, and a styled part of a text begins and ends between two
+//! 3. The place of an image is its index, and each styled part of a text begins and ends between two
 //!    characters.
-//! 4. A page that came over the network never shows a local file.
-//! 5. The page can be laid out and painted, with a gap for every image; the picture keeps its size limit.
+//! 4. A page that was fetched over the network never shows a local file.
+//! 5. The page can be laid out, and painted with a gap for every image; the picture does not exceed its size
+//!    limit.
 
 use renderer::layout::LayoutOptions;
 use renderer::page::{PageLimits, Source, TextKind, Viewport};
 use renderer::{Canvas, Element, ImageRef, Layout, Page, TextBlock};
 use url::Url;
 
-/// The length of the longest block that is allowed, in bytes.
+/// The greatest allowed length of a block, in bytes.
 const LONGEST_BLOCK: usize = 40 << 10;
 
 /// The size of the picture in pixels: narrow, so that words must be broken, and short, so that pages are
 /// cut off.
 const PIXELS: u64 = 30_000;
 
-/// Two sets of limits: one has room for any small page, and even small inputs exceed the other.
+/// Two sets of limits: any small page is within the first set, and even small inputs exceed the second set.
 pub(crate) fn all_limits() -> [PageLimits; 2] {
     [
         PageLimits { elements: 20_000, text: 4 << 20, viewport: Viewport::USUAL },

@@ -2,10 +2,10 @@
 //! changes.
 //!
 //! Encoding a frame takes longer than painting it. So a separate thread writes the frames, and the recording
-//! does not delay the page. The thread that paints sends the changed pixels to that thread, and never waits
-//! for a disk. Each place on the page is painted at most three times: empty, with text or a place-holder, and
-//! in its final look. So the waiting pixels are at most as many as in three pictures, however slow the disk
-//! is. At the end, the animated picture is made from the files.
+//! does not delay the page. The painting thread sends the changed pixels to the writing thread, and never
+//! waits for a disk. Each place on the page is painted at most three times: empty, with text or a
+//! place-holder, and with its final content. So at most the pixels of three pictures wait to be written,
+//! however slow the disk is. At the end, the animated picture is made from the files.
 
 use crate::layout::Area;
 use crate::timeline::{Activity, Timeline};
@@ -20,7 +20,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// The largest number of frames that are written. After this number of frames, each new frame replaces the
-/// last one, so the final page is always recorded.
+/// newest recorded frame, so the final page is always recorded.
 const MOST_FRAMES: usize = 1000;
 
 /// The shortest time for which a frame is shown, because viewers treat shorter times differently.
@@ -84,9 +84,10 @@ impl Frames {
         Ok(Frames { changes, thread: thread.context("there is no thread for the frames")? })
     }
 
-    /// Records that a part of the picture has changed, at a time since the start. The pixels are opaque,
-    /// four bytes each, row by row. If all pixels are the same as before, no frame is written. The call
-    /// does not wait for the file; if the writing fails, [`finish`](Frames::finish) reports it.
+    /// Records that a part of the picture has changed, and when it has changed, as the time since the start.
+    /// The pixels are opaque, four bytes each, row by row. If all pixels are the same as before, no frame is
+    /// written. The call does not wait for the file; if the writing fails, [`finish`](Frames::finish) reports
+    /// it.
     pub fn add(&self, at: Duration, area: Area, pixels: Vec<u8>) {
         let _ = self.changes.send(Change { at, area, pixels }); // `finish` reports a failure
     }

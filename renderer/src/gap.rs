@@ -1,8 +1,8 @@
 //! The reasons why something is missing in a picture: a value for every way in which an image can fail.
 //!
-//! A page with gaps is better than no page. The reason for a gap is shown in its place in the picture,
-//! in the summary and in `--json`. The words are in this module, so they are the same in all three
-//! outputs.
+//! A page with gaps is better than no page. The reason for a gap is shown in the picture at the place of the
+//! gap, in the summary, and in `--json`. The texts of the reasons are in this module, so they are the same in
+//! all three outputs.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Gap {
-    /// The reference cannot be used: it has no address, or the program does not fetch addresses of its
-    /// kind.
+    /// The reference cannot be used: it has no address, or an address of a kind that the program does not
+    /// fetch.
     Unusable(String),
     /// The file or the host does not exist or cannot be reached.
     Unreachable(String),

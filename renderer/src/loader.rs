@@ -70,13 +70,13 @@ impl Loader {
         Loader { rooms, limits, timeout, timeline, observer: Box::new(|_| ()) }
     }
 
-    /// From now on, calls `observer` at the start of each [`load`](Loader::load), on the thread that loads.
+    /// From now on, calls `observer` at the start of each [`load`](Loader::load), on the thread that loads
+    /// the image.
     pub fn observe(&mut self, observer: impl Fn(&ImageRef) + Send + Sync + 'static) {
         self.observer = Box::new(observer);
     }
 
-    /// Fetches an image and decodes it to the size of its place; if the page shows it several times, to the
-    /// size of the largest place.
+    /// Fetches an image and decodes it to the size of the largest place where the page shows this image.
     ///
     /// Blocks for at most the time limit of `--timeout`. A failure becomes a [`Gap`] in the result, not an
     /// error, so a caller that waits for many images learns of each failure.
@@ -88,8 +88,8 @@ impl Loader {
         let limited = token.with_timeout(self.timeout);
         let mut bytes = 0;
         let picture = match self.pixels(image, &limited, &mut bytes) {
-            // If the time limit of this image has passed, the result is a gap. If the token was cancelled
-            // for another reason, this applies to the whole task.
+            // If the time limit of this image has passed, the result is a gap. If the token was cancelled for
+            // another reason, the whole task is cancelled.
             Err(cancelled) if !token.is_cancelled() && is_deadline(&cancelled) => {
                 Err(Gap::TimedOut { after: self.timeout })
             }

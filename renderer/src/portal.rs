@@ -12,7 +12,7 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 use url::Url;
 
-/// How many companies are asked at most.
+/// The largest number of companies that are asked.
 const MOST_COMPANIES: usize = 500;
 
 /// The greatest length of a quote, in bytes.
@@ -40,16 +40,16 @@ impl Price {
     }
 }
 
-/// An entry of the result: a company, and what came of the request for its quote.
+/// An entry of the result: a company, and the outcome of the request for its quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The company's name.
     pub company: String,
-    /// What came of the request for the quote.
+    /// The outcome of the request for the quote.
     pub answer: Answer,
 }
 
-/// What can come of a request for a quote.
+/// The possible outcomes of a request for a quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// The company made an offer.
@@ -61,8 +61,8 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Returns the rank of an answer: prices come first, from the lowest to the highest, then failures,
-    /// then time-outs. All failures have the same rank, whatever their texts say.
+    /// Returns the rank of an answer: prices come first, from the lowest to the highest, then failures, then
+    /// time-outs. All failures have the same rank, even if their texts differ.
     pub fn rank(&self) -> (u8, Option<Price>) {
         match self {
             Answer::Price(price) => (0, Some(*price)),
@@ -73,8 +73,8 @@ impl Answer {
 }
 
 /// Parses a list of companies: each line has a name, a tab, and the address of the company's quote. Empty
-/// lines and lines that begin with `#` are skipped; addresses may be relative to the address of the list.
-/// A list that came over HTTP must not name a file: if it does, the company's address is a gap.
+/// lines and lines that begin with `#` are skipped; addresses may be relative to the address of the list. If
+/// a list that was fetched over HTTP names a local file, the address of that company becomes a gap.
 ///
 /// # Errors
 /// Returns an error with a sentence that names the line, or says that there are too many companies.
@@ -160,7 +160,7 @@ pub fn page(entries: &[Entry], url: &Url, deadline: Duration) -> Fetched {
 /// How many entries are printed.
 const MOST_LINES: usize = 12;
 
-/// Prints the entries, one in each line, but no more than a screen has room for.
+/// Prints the entries, one on each line, but no more lines than fit on a screen.
 pub fn print(entries: &[Entry]) {
     let mut lines = String::new();
     for Entry { company, answer } in entries.iter().take(MOST_LINES) {

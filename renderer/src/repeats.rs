@@ -1,4 +1,4 @@
-//! Finds images that a page shows several times, so that each one is loaded only once.
+//! Finds images that a page shows several times, so that each image is loaded only once.
 
 use crate::page::{ImageRef, Page, Source};
 use std::collections::HashMap;

@@ -39,7 +39,7 @@ pub struct Report {
     pub replaced: Vec<Missing>,
     /// The width and height of the picture.
     pub size: (u32, u32),
-    /// What the reader has seen on the screen, in this order.
+    /// The changes that the reader has seen on the screen, in order.
     pub seen: Vec<Seen>,
     /// The values that the program itself adds to the JSON, with their names.
     pub more: Vec<(&'static str, Value)>,
@@ -58,11 +58,11 @@ pub struct Report {
 /// A change on the screen that the reader has seen.
 #[derive(Debug)]
 pub struct Seen {
-    /// What is there now: `text`, `image`, `replaced` or `gap`.
+    /// What the part of the picture shows now: `text`, `image`, `replaced` or `gap`.
     pub what: &'static str,
-    /// The part of the picture; `None` if it is no single part.
+    /// The part of the picture that changed; `None` if the change does not belong to a single part.
     pub area: Option<Area>,
-    /// When it was there, as the time since the program's start.
+    /// When the reader saw the change, as the time since the program's start.
     pub at: Duration,
 }
 
@@ -75,7 +75,7 @@ pub struct Missing {
     pub address: String,
     /// Why.
     pub why: Gap,
-    /// When the program knew that the image is missing, as the time since its start.
+    /// When the program knew that the image is missing, as the time since the program's start.
     pub after: Duration,
 }
 

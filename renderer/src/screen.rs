@@ -1,8 +1,8 @@
 //! The screen that the reader sees: the picture that is being painted, and for each image a record of
 //! its result.
 //!
-//! The thread of the page owns the screen, and only this thread paints. Tasks on other threads pass
-//! their images to that thread by value. So the screen needs no lock, and no task can change what has
+//! The thread of the page owns the screen, and only this thread paints. Tasks on other threads pass their
+//! images to the thread of the page by value. So the screen needs no lock, and no task can change what has
 //! been painted.
 //!
 //! Each image ends in exactly one state: painted, replaced, or a gap with a reason. [`Screen`]
@@ -29,7 +29,7 @@ pub struct Screen {
     frames: Option<Frames>,
     progress: Progress,
     report: Report,
-    /// For each element, whether it has its final look.
+    /// For each element, whether its final content has been painted.
     settled: Vec<bool>,
     /// How many blocks of text have not been painted yet.
     text_to_come: usize,
@@ -106,8 +106,8 @@ impl Screen {
         screen
     }
 
-    /// From now on, calls `observer` for each event, on the thread that paints; the thread waits for
-    /// the call.
+    /// From now on, calls `observer` for each event, on the thread that paints; the thread waits until the
+    /// call returns.
     pub fn observe(&mut self, observer: impl FnMut(Event) + Send + 'static) {
         self.observer = Box::new(observer);
     }
@@ -203,7 +203,7 @@ impl Screen {
         }
     }
 
-    /// Runs `wait`; a bar in the timeline shows how long it takes.
+    /// Runs `wait`; a bar in the timeline shows how long the wait takes.
     pub fn waiting<R>(&self, what: &str, wait: impl FnOnce() -> R) -> R {
         let _bar = self.timeline.bar(Activity::Waiting, what);
         wait()
@@ -257,7 +257,7 @@ impl Screen {
         self.changed(Some(Event::Text));
     }
 
-    /// Marks the image in this place as settled, and returns it. Returns `None` if the image was
+    /// Marks the image in this place as settled, and returns the image. Returns `None` if the image was
     /// already settled, or if there is no image in this place.
     fn open_image(&mut self, place: usize) -> Option<Arc<ImageRef>> {
         let Some(Element::Image(image)) = self.page.elements.get(place) else { return None };

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! While the strategy runs, the page's token is the current token. So each wait of the strategy ends at a
-//! signal, and when the time of the page is over. The strategy then returns an error, but the program still
-//! writes what was drawn so far.
+//! signal, or when the time limit of the page has passed. The strategy then returns an error, but the program
+//! still writes what was drawn so far.
 
 use crate::args::RenderArgs;
 use crate::canvas::Canvas;
@@ -41,8 +41,8 @@ const MOST_TEXT: usize = 1 << 20;
 /// How many elements a page may have.
 const MOST_ELEMENTS: usize = 20_000;
 
-/// How many bytes at the beginning of an image are searched for its size, before the page is laid out.
-/// Cameras write much other data before the size.
+/// Before the page is laid out, the program searches this many bytes of an image file for the size of the
+/// image. Cameras write much other data before the size.
 const LOOK: u64 = 64 << 10;
 
 /// The program around a strategy.
@@ -52,7 +52,7 @@ pub struct Stage<'a> {
     timeline: Timeline,
     /// A signal cancels this token.
     stop: CancelToken,
-    /// This token is cancelled together with `stop`, and also when the time of the page is over.
+    /// This token is cancelled together with `stop`, and also when the page's time limit has passed.
     token: CancelToken,
     demo: Option<Demo>,
 }
@@ -63,7 +63,7 @@ pub struct Rendering {
     pub screen: Screen,
     /// Loads an image, on the calling thread. Each task gets its own clone.
     pub loader: Arc<Loader>,
-    /// The value of `--threads`; without it, six, because browsers open six connections to one server.
+    /// The value of `--threads`; the default is six, because browsers open six connections to one server.
     pub threads: usize,
     page: Arc<Page>,
 }
@@ -116,13 +116,13 @@ impl<'a> Stage<'a> {
         Ok(Stage { name, args, timeline: Timeline::start(), stop, token, demo })
     }
 
-    /// Runs `program` so that each of its waits ends when the program must stop or when the time of the page
-    /// is over.
+    /// Runs `program` so that each of its waits ends when the program must stop or when the page's time limit
+    /// has passed.
     pub fn attached<R>(&self, program: impl FnOnce() -> R) -> R {
         self.token.attach(program)
     }
 
-    /// Returns what the program's threads have done since its start.
+    /// Returns the timeline, which shows what the program's threads have done since the program's start.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
@@ -222,7 +222,7 @@ impl<'a> Stage<'a> {
     /// Writes the picture and reports what is missing, even if the strategy has failed.
     ///
     /// # Errors
-    /// Returns the error of the strategy, unless the program was stopped or the time of the page is over.
+    /// Returns the error of the strategy, unless the program was stopped or the page's time limit has passed.
     /// Returns an error with a sentence if a file cannot be written.
     pub fn finish(&self, rendering: Rendering, ended: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         let (ended, Drawn { canvas, report, failure }) = self.close(rendering, ended);
@@ -237,9 +237,8 @@ impl<'a> Stage<'a> {
         Ok(ExitCode::from(report.exit_status()))
     }
 
-    /// Ends the page: the images that have not arrived are missing, for the reason that the strategy's
-    /// error gives. If the program was stopped, or the time of the page is over, the strategy has not
-    /// failed.
+    /// Ends the page: each image that has not arrived counts as missing, and the strategy's error gives the
+    /// reason. If the program was stopped, or the page's time limit has passed, the strategy has not failed.
     pub fn close(&self, rendering: Rendering, ended: anyhow::Result<()>) -> (anyhow::Result<()>, Drawn) {
         let interrupted = self.stop.is_cancelled();
         let (why, ended) = match ended {
@@ -293,8 +292,8 @@ fn address(written: &str) -> anyhow::Result<Url> {
     }
 }
 
-/// If this can be known without creating the file, checks that the program can write a file at this path. So
-/// the program does not load a page if it cannot write the picture.
+/// Checks that the program can write a file at this path, as far as this is known without creating the file.
+/// So the program does not load a page if it cannot write the picture.
 fn check_place(path: &Path) -> anyhow::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {

@@ -10,10 +10,10 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The number of bytes at the beginning of a file that are examined to decide whether the file is text.
+/// How many bytes at the beginning of a file are examined to decide whether the file is text.
 const LOOK: u64 = 8 << 10;
 
-/// The number of times that a file is read if it changes during each reading.
+/// How many times a file is read at most, if it changes during each reading.
 const ATTEMPTS: usize = 3;
 
 /// The minimum age at which a file's last change identifies its version: a file that has changed more
@@ -77,9 +77,10 @@ fn nanoseconds(time: SystemTime) -> Option<i64> {
 
 /// Reads a file of at most `limit` bytes.
 ///
-/// If a file changes while it is read, this function reads the file again; after some attempts it accepts
-/// the content as it is. The stamp of a file that changed during each reading makes the next run read the
-/// file again. Blocks for as long as the file system takes, but never waits for the other end of a pipe.
+/// If a file changes while it is read, this function reads the file again; after some attempts, the function
+/// accepts the last content that it has read. The stamp of a file that changed during each reading makes the
+/// next run read the file again. Blocks for as long as the file system takes, but never waits for the other
+/// end of a pipe.
 ///
 /// # Errors
 /// Fails if the file cannot be opened or read; the error gives the system's reason.
@@ -178,7 +179,8 @@ mod tests {
     use std::fs;
     use tempfile::TempDir;
 
-    /// Creates a file whose last change is so long ago that its time identifies its version.
+    /// Creates a file whose last change is so long ago that the time of this change identifies the file's
+    /// version.
     fn file(name: &str, bytes: &[u8]) -> (TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);

@@ -40,11 +40,11 @@ pub struct Indexing {
 }
 
 impl Indexing {
-    /// Opens the index of a command line, and finds the directories to index.
+    /// Opens the index that the command line names, and finds the directories to index.
     ///
     /// # Errors
-    /// Fails if a directory does not exist. Also fails if the index is damaged, of a later version, in use
-    /// by another process, or cannot be written.
+    /// Fails if a directory does not exist. Also fails if the index is damaged, has a later version, is in
+    /// use by another process, or cannot be written.
     pub fn prepare(args: &IndexArgs) -> anyhow::Result<Indexing> {
         let demo = args.demo.as_ref();
         if let Some(directory) = demo {
@@ -81,7 +81,7 @@ impl Indexing {
         Crawl::new(self.roots.clone(), &self.rules, &self.store, &self.tally)
     }
 
-    /// Returns a batch for one thread that puts files into the index.
+    /// Returns a batch, through which one thread puts files into the index.
     pub fn batch(&self) -> Batch<'_> {
         self.writer.batch()
     }
@@ -225,7 +225,8 @@ mod tests {
         fs::create_dir(&tree).unwrap();
         let flags = ["index".as_ref(), tree.as_os_str(), "--into".as_ref(), into.as_os_str()];
         let args = IndexArgs::parse_from(flags);
-        // Runs `index`. Returns two answers: was the index complete in the middle of the run, and at its end?
+        // Runs `index`. Returns whether the index was complete in the middle of the run, and whether it was
+        // complete at the end of the run.
         let run = |(text, is_whole): (&str, bool)| {
             write(&tree.join("file"), text);
             let run = Indexing::prepare(&args).unwrap();

@@ -1,4 +1,4 @@
-//! The files that the index had before a run, and which of them the run has seen.
+//! The files that the index had before a run, and for each file whether the run has seen it.
 //!
 //! Nothing is loaded into memory: each path is looked up in the mapped index, and a flag for each document
 //! records whether its file was seen. So a run needs one byte of memory for each document.
@@ -95,7 +95,7 @@ impl Segment {
     }
 }
 
-/// Returns the document of a segment that has the term, unless the document was removed.
+/// In a segment, returns the document that has the term, unless the document was removed.
 fn document(reader: &SegmentReader, term: &Term) -> anyhow::Result<Option<DocId>> {
     let index = reader.inverted_index(term.field())?;
     let Some(mut documents) = index.read_postings(term, IndexRecordOption::Basic)? else { return Ok(None) };

@@ -1,5 +1,5 @@
-//! Desktop search: an index on disk of the files below some directories, which finds in milliseconds the
-//! files that have some words.
+//! Desktop search: an index on disk of the files below some directories; a search in the index takes
+//! milliseconds to find the files that have the given words.
 //!
 //! ```text
 //!              paths of files that changed                 words
@@ -7,7 +7,7 @@
 //!   one thread              and pills        n threads
 //! ```
 //!
-//! The threads are in the program `index`; this library has the work of each thread.
+//! The threads are in the program `index`; this library has the functions that do the work of each thread.
 //!
 //! | module | what it is about |
 //! |---|---|

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use tantivy::tokenizer::TokenStream;
 
-/// The number of characters of a line that are shown.
+/// How many characters of a line are shown.
 const SHOWN: usize = 160;
 
-/// The number of characters that are shown before the first match if the line is too long.
+/// How many characters are shown before the first match if the line is too long.
 const BEFORE: usize = 40;
 
 /// Part of a line of a file.

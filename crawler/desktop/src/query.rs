@@ -1,4 +1,5 @@
-//! A search: words and phrases that a file must have, and some that it must not have.
+//! A search: the words and phrases that a file must have, and the words and phrases that a file must not
+//! have.
 
 use crate::store::Fields;
 use crate::words::words_of;
@@ -40,7 +41,7 @@ impl Query {
         Ok(query)
     }
 
-    /// Quotes enclose phrases; outside of them, spaces separate words.
+    /// Quotes enclose phrases; outside of quotes, spaces separate words.
     fn quoted(&mut self, argument: &str) {
         let mut sign = "";
         for (number, piece) in argument.split('"').enumerate() {
@@ -62,7 +63,7 @@ impl Query {
         if unwanted.is_some() { self.unwanted.push(words) } else { self.wanted.push(words) }
     }
 
-    /// Returns the query in the form that the library takes.
+    /// Returns the query in the form that the library accepts.
     pub(super) fn for_index(&self, fields: Fields) -> BooleanQuery {
         let anywhere = |words: &Vec<String>| -> Box<dyn IndexQuery> {
             let name = BoostQuery::new(phrase(fields.name, words), NAME);

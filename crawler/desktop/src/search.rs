@@ -1,4 +1,4 @@
-//! Finds the files that have some words, the best matches first.
+//! Finds the files that have the given words, the best matches first.
 
 use crate::content::{Content, Stamp, read};
 use crate::place::Place;

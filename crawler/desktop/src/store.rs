@@ -33,7 +33,7 @@ use tantivy::schema::{
 use tantivy::{Index, Searcher, TantivyError};
 
 /// The format that this version of the program writes. An index of another format is refused, because other
-/// versions split the same text into other words.
+/// versions split the same text into different words.
 const FORMAT: u64 = 2;
 
 /// An index on disk, which can be read and written.
@@ -188,14 +188,15 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the note that the last commit wrote beside the documents, or null before the first commit.
+    /// Returns the note that the last commit stored together with the documents, or null before the first
+    /// commit.
     fn note(&self) -> anyhow::Result<Value> {
         let meta = self.index.load_metas().map_err(|error| self.explained(error))?;
         Ok(meta.payload.map_or(Value::Null, |note| serde_json::from_str(&note).unwrap_or(Value::Bool(false))))
     }
 }
 
-/// Returns the note that a commit writes beside the documents.
+/// Returns the note that a commit stores together with the documents.
 pub(super) fn note(is_complete: bool) -> String {
     json!({ "format": FORMAT, "complete": is_complete }).to_string()
 }

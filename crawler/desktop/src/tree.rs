@@ -51,7 +51,7 @@ const VOCABULARY: [&str; 40] = [
     "naïve",
 ];
 
-/// The modification time of all files, which is so long ago that it identifies their version.
+/// The modification time of all files; it is so long ago that it identifies the version of a file.
 const WRITTEN: Duration = Duration::from_hours(490_896);
 
 /// The number of files in one directory.
@@ -59,9 +59,9 @@ const IN_A_DIRECTORY: usize = 50;
 
 /// Writes about `files` files into a directory that is new or empty.
 ///
-/// The files are text, Markdown, source code and HTML in several encodings. The tree also has a binary
-/// file, a huge file, a file of one line, a hidden file, and a file that is left out by name. On Unix the
-/// tree also has a link to a directory above the link.
+/// The files are text, Markdown, source code and HTML in several encodings. The tree also has a binary file,
+/// a huge file, a file of one line, a hidden file, and a file that `.ignore` excludes by its name. On Unix
+/// the tree also has a link to a directory above the link.
 ///
 /// # Errors
 /// Fails if the directory is not empty, or if the system refuses to write.

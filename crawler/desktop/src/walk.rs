@@ -47,7 +47,7 @@ pub enum Found {
 /// Returns the real paths of the named directories and files, each path once.
 ///
 /// # Errors
-/// Returns the first name that does not exist, with the system's reason, as an error.
+/// If a name does not exist, returns an error with the first such name and the system's reason.
 pub fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     let mut roots = Vec::new();
     for path in named {
@@ -59,14 +59,15 @@ pub fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     Ok(roots)
 }
 
-/// Walks everything below `roots`, which are real paths, but not the directory `except`, which has the
+/// Walks everything below `roots`, which are real paths, but not the directory `except`, which contains the
 /// index.
 pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<Item = Found> + use<> {
     let mut builder = WalkBuilder::empty();
     for root in roots {
         builder.add(root);
     }
-    // A root within another root is walked on its own, even if the rules exclude it from the outer root.
+    // A root within another root is walked separately, even if the rules exclude the inner root from the
+    // outer root.
     let own: HashSet<PathBuf> = roots.iter().cloned().collect();
     let except = except.to_owned();
     let once = rules.follow.then(|| Once::new([roots, std::slice::from_ref(&except)].concat()));
@@ -91,10 +92,10 @@ pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<It
 /// other have too many paths: seven directories, each with a link to every one of the seven, have 13,699
 /// paths.
 struct Once {
-    /// Directories that are not entered by links: the roots, which are walked by their real names, and the
-    /// index.
+    /// Directories that the walk does not enter through links: the roots, which it enters by their real
+    /// names, and the index.
     not_by_links: Vec<PathBuf>,
-    /// The real paths of directories outside all roots that the walk has reached by links.
+    /// The real paths of directories that are outside all roots and that the walk has reached through links.
     outside: Mutex<HashSet<PathBuf>>,
 }
 
@@ -151,7 +152,7 @@ fn unreadable(error: &Error) -> Found {
     Found::Unreadable(path.map(Path::to_owned), why)
 }
 
-/// Returns the path that an error belongs to, and the reason of the error.
+/// Returns the path to which an error applies, and the reason of the error.
 fn reason(error: &Error) -> (Option<&Path>, String) {
     match error {
         Error::WithPath { path, err } => {

@@ -1,4 +1,4 @@
-//! The only writer of the index: it takes documents and makes commits.
+//! The only writer of the index: it accepts documents and makes commits.
 //!
 //! The library has its own threads, which turn documents into parts of the index. The library's queue holds
 //! ten thousand documents of any size; with large files, the documents would take gigabytes. So each batch
@@ -52,10 +52,10 @@ pub struct Writer {
 }
 
 struct Inner {
-    /// The library's writer, which is behind a lock although threads could share it. For each call, the
+    /// The library's writer, which is protected by a lock although threads could share it. For each call, the
     /// library's writer first numbers the operations, and then puts the removals into a list. With two
-    /// threads, the list can get out of order, and a removal can remove the new version of a document
-    /// instead of the old version.
+    /// threads, the list can get out of order, and a removal can remove the new version of a document instead
+    /// of the old version.
     index: IndexWriter<FileDocument>,
     /// True if anything was put or removed since the last commit. The same lock protects `has_changed`,
     /// because a removal that waits during a commit must count for the next commit.
@@ -106,7 +106,7 @@ impl Writer {
         })
     }
 
-    /// Returns a batch for one thread that puts files into the index.
+    /// Returns a batch, through which one thread puts files into the index.
     pub fn batch(&self) -> Batch<'_> {
         Batch { writer: self, files: Vec::new(), bytes: 0 }
     }
@@ -213,8 +213,8 @@ impl Batch<'_> {
     /// blocks while the library already has too much text to index.
     ///
     /// # Errors
-    /// Fails if the library has given up, for example because the disk is full, or if the calling task was
-    /// cancelled.
+    /// Fails if the library has stopped after an error, for example because the disk is full, or if the
+    /// calling task was cancelled.
     pub fn put(&mut self, file: File, text: String, stamp: Stamp) -> anyhow::Result<()> {
         self.bytes += text.len();
         self.files.push((file, text, stamp));
@@ -242,7 +242,7 @@ impl Batch<'_> {
     // ANCHOR_END: put
 }
 
-/// A file in the form that the library takes.
+/// A file in the form that the library accepts.
 struct FileDocument {
     fields: Fields,
     path: String,

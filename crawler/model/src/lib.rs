@@ -1,4 +1,4 @@
-//! The protocols of the crawler's programs under a model checker. The tests compile source files of
+//! Checks the protocols of the crawler's programs with a model checker. The tests compile source files of
 //! `crawler`, with the model checker's locks, threads and channels in place of the usual ones.
 //!
 //! ```sh
@@ -12,8 +12,7 @@ pub mod door {
         CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, channel, masked,
     };
 
-    /// The interval is infinite, so that a worker that is not woken does not find its work by a later
-    /// check.
+    /// The interval is infinite: if a worker is not woken, no later check finds its work.
     pub const TICK: std::time::Duration = std::time::Duration::from_hours(24 * 365 * 200);
 }
 

@@ -30,7 +30,7 @@ fn page(number: usize, depth: u32) -> Job {
 }
 
 /// Returns the links of each page: to the next pages, to the page before, and to the page itself. There are
-/// seven pages; the last two pages are each the target of only one link.
+/// seven pages; each of the last two pages is the target of only one link.
 fn links(url: &str) -> Vec<Job> {
     let number: usize = url.parse().unwrap();
     let to: &[usize] = match number {
@@ -53,8 +53,8 @@ struct Book {
     fails: &'static [&'static str],
     /// The number of exchanges that succeed before an exchange fails.
     good: usize,
-    /// The thread of the worker, or `None` if something may stop the worker. In an undisturbed run, a turn
-    /// that brings some outcomes may take at least the same number of leases, and only the worker's thread
+    /// The thread of the worker, or `None` if something may stop the worker. If nothing may stop the worker,
+    /// a turn that brings some outcomes may take at least as many new leases, and only the worker's thread
     /// takes a turn that brings no outcome.
     undisturbed: Option<ThreadId>,
     /// The number of leases that are handed out.
@@ -98,7 +98,8 @@ impl Book {
         }
         assert!(self.under_way.remove(&*job.url), "{job:?}");
         if job.attempts == 0 && self.fails.contains(&&*job.url) {
-            // Page 6 must not be given up before its site has answered, so its site is closed and asked.
+            // Page 6 must not be given up before its site has answered, so the site is closed and asked for
+            // its rules.
             let failure = if &*job.url == "6" { Failure::Unanswered } else { Failure::NoAnswer };
             self.frontier.failed(job, failure, self.now);
         } else {
@@ -282,8 +283,7 @@ fn what_goes_wrong_ends_the_work() {
     });
 }
 
-/// Answers the questions for the rules of sites, which come first, and then returns the pages that may be
-/// taken.
+/// First answers the questions for the rules of the sites, and then returns the pages that may be taken.
 fn opened(frontier: &mut Frontier, now: Instant) -> Vec<Job> {
     for job in frontier.take(10, now) {
         assert_eq!(job.kind, Kind::Robots);
@@ -317,7 +317,7 @@ fn each_site_has_its_turn() {
 }
 
 /// Checks that a site is left to the next run if one of its pages has no answer. The crawl ends, and each
-/// page that was found is finished or left.
+/// page that was found is finished or left to the next run.
 #[test]
 fn a_site_that_is_left_is_no_longer_waited_for() {
     let mut book = Book::new(Limits { patience: Duration::ZERO, ..LIMITS }, &["6"]);
@@ -377,8 +377,8 @@ fn no_more_pages_than_asked_for() {
     assert_eq!((added[0].left_out, added[1].left_out), (2, 1));
 }
 
-/// Checks that pages at which two processes died are handed out one at a time. While one suspect is being
-/// fetched, the frontier hands out other pages.
+/// Checks that pages are handed out one at a time if two processes died while they fetched such a page. While
+/// one suspect is being fetched, the frontier hands out other pages.
 #[test]
 fn a_third_death_has_one_suspect() {
     let (mut frontier, now) = (Frontier::new(Limits { per_site: 9, ..LIMITS }), Instant::now());

@@ -2,8 +2,8 @@
 //! pages.
 //!
 //! The threads of a pool take leases from a store; each lease is for a page or for a question to a site. Each
-//! thread then reports the outcome to the store: see [`work`]. After each page, the crawler leaves the site
-//! alone for a while. The store knows when the next request to a site may be sent, so no thread sleeps
+//! thread then reports the outcome to the store: see [`work`]. After each page, the crawler sends no request
+//! to the site for a while. The store knows when the next request to a site may be sent, so no thread sleeps
 //! because of a site's pause.
 //!
 //! ```sh

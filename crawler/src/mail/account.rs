@@ -27,7 +27,7 @@ pub struct Account {
     pub folder: String,
     /// True if the password or the token may be sent over a connection that is not encrypted.
     pub allow_plain_password: bool,
-    /// A PEM file of certificates that are trusted in addition to those of the system.
+    /// A PEM file of certificates that are trusted in addition to the certificates of the system.
     pub ca: Option<PathBuf>,
 }
 

@@ -159,8 +159,8 @@ fn account(name: &str, script: &Script, port: u16) -> Account {
     }
 }
 
-/// The log of a server: each line of its clients, with the prefix `plain` or `TLS`, and also `connected`
-/// and `closed`.
+/// The log of a server: each line that its clients have sent, with the prefix `plain` or `TLS`, and also
+/// `connected` and `closed`.
 #[derive(Debug, Default)]
 pub struct Heard {
     lines: Mutex<Vec<String>>,
@@ -173,7 +173,7 @@ impl Heard {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
     }
 
-    /// Waits until a line contains `part`, for at most `longest`, and returns true if a line does.
+    /// Waits for at most `longest` until a line contains `part`, and returns whether a line contains it.
     pub fn wait_for(&self, part: &str, longest: Duration) -> bool {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let lacks = |lines: &mut Vec<String>| !lines.iter().any(|line| line.contains(part));
@@ -197,7 +197,7 @@ struct Server {
 
 impl Server {
     fn run(&self, listener: &TcpListener, address: SocketAddr) {
-        // A token cannot end `accept`, but a new connection can; so a cancellation connects to the
+        // A token cannot end `accept`, but a new connection can; so a cancellation opens a connection to the
         // server.
         let _wakes = self.stop.on_cancel(move || drop(TcpStream::connect(address)));
         while let Ok((stream, _)) = listener.accept() {
@@ -257,8 +257,8 @@ impl Client<'_> {
         }
     }
 
-    /// Returns the answer of a server without faults to a command, with `TAG` in place of the command's
-    /// tag.
+    /// Returns the answer that a server without faults gives to a command, with `TAG` in place of the
+    /// command's tag.
     fn usual(&self, verb: &str, rest: &str) -> String {
         let Script { protocol, security, mail, .. } = self.server.script;
         let waits_for_tls = security == Security::StartTls && !self.wire.is_encrypted();
@@ -278,7 +278,7 @@ impl Client<'_> {
         }
     }
 
-    /// Executes the script's fault if the script has a fault at this moment, and returns true if it has.
+    /// Returns whether the script has a fault at this moment, and executes the fault if there is one.
     fn goes_wrong(&mut self, moment: &str, tag: &str) -> io::Result<bool> {
         let server = self.server;
         let Some((_, fault)) = server.script.fault.as_ref().filter(|(at, _)| *at == moment) else {

@@ -179,7 +179,8 @@ fn first_word(words: &str) -> (String, &str) {
     (word.to_ascii_uppercase(), rest)
 }
 
-/// Parses a line that ends in, for example, `{5}`: the next five bytes belong to the line, and then its rest follows.
+/// Parses a line that ends in a length such as `{5}`: the next five bytes belong to the line, and the rest of
+/// the line follows these bytes.
 fn literal(line: &str) -> Option<(&str, usize)> {
     let (before, length) = line.strip_suffix('}')?.rsplit_once('{')?;
     Some((before, length.parse().ok()?))

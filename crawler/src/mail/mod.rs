@@ -95,8 +95,8 @@ impl Progress {
 ///
 /// # Cancellation
 /// Every step is a cancellation point of `token`: a cancellation closes the socket, and the call returns. A
-/// look-up of the host's name continues after a cancellation, on a thread of its own. On Windows, a read
-/// that is blocked at the cancellation stays blocked until the server sends something: see
+/// look-up of the host's name continues after a cancellation, on a thread of its own. On Windows, a read that
+/// is blocked at the moment of the cancellation stays blocked until the server sends something: see
 /// [`CancellableStream`].
 pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Result<Answer, Cancelled> {
     match count(account, progress, token).map_err(Cancelled::from_io) {
@@ -120,7 +120,7 @@ fn failure(why: impl Into<String>) -> io::Error {
 
 /// The steps of a session with a server, which are common to IMAP and POP3.
 trait Session {
-    /// Returns the connection, which TLS can encrypt.
+    /// Returns the connection, so that the caller can encrypt it with TLS.
     fn wire(&mut self) -> &mut Wire;
 
     /// Waits for the server's greeting. Returns true if the greeting says that the client is already logged
@@ -189,8 +189,8 @@ fn count(account: &Account, progress: &Progress, token: &CancelToken) -> io::Res
     }
     progress.at("counting the messages");
     let count = session.count(&account.folder)?;
-    // The answer to the good-bye is not read, because it changes nothing, and waiting for a late
-    // answer could lose the count.
+    // The answer to the good-bye is not read, because the answer changes nothing, and a deadline during the
+    // wait for a late answer would lose the count.
     let _ = session.say_good_bye();
     Ok(count)
 }

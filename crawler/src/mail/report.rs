@@ -19,7 +19,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Creates an account's answer that arrived after the time `took`.
+    /// Creates the answer of an account; `took` is the time until the answer arrived.
     pub fn new(account: &Account, answer: Answer, took: Duration) -> Checked {
         Checked { name: account.name.clone(), answer, took }
     }
@@ -39,8 +39,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns 0 if there is new mail, 1 if there is none, 3 if none was found but an account has failed,
-    /// and 130 if a signal came.
+    /// Returns 0 if there is new mail, 1 if there is no new mail, 3 if no new mail was found but an account
+    /// has failed, and 130 if a signal arrived.
     pub fn exit_status(&self) -> u8 {
         match (self.interrupted, self.with_mail(), self.failed()) {
             (true, ..) => INTERRUPTED,

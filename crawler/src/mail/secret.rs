@@ -69,11 +69,11 @@ impl Secret {
     }
 }
 
-/// The number of characters of a server's text that are shown.
+/// How many characters of a server's text are shown.
 const LONGEST_TEXT: usize = 200;
 
-/// Returns a text whose passwords are already hidden, cut to a limited length. If the text were cut before
-/// hiding, the first half of a password could remain.
+/// Returns the beginning of a text, up to a limited length; the passwords in the text are already hidden. If
+/// the text were cut before hiding, the first half of a password could remain.
 pub(super) fn shown(hidden: &str) -> String {
     match hidden.char_indices().nth(LONGEST_TEXT) {
         Some((end, _)) => hidden[..end].to_owned() + "…",

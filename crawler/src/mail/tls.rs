@@ -21,7 +21,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Creates a client that trusts the certificates of the system and those of the account.
+    /// Creates a client that trusts the certificates of the system and the certificates of the account.
     pub(super) fn new(account: &Account) -> io::Result<Client> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(trust::system().iter().cloned());

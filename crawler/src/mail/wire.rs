@@ -60,7 +60,7 @@ impl Wire {
         self.send(secret.between(before.as_bytes(), after.as_bytes()).bytes())
     }
 
-    /// Reads the next line, and returns it without its end.
+    /// Reads the next line, and returns it without its line break.
     pub(super) fn line(&mut self) -> io::Result<String> {
         let mut line = Vec::new();
         (&mut self.link).take(self.left as u64).read_until(b'\n', &mut line)?;

@@ -1,9 +1,9 @@
-//! Four wrong ways to use pills, which occur in real programs, and the right way; here a watchdog ends the
-//! wrong ways.
+//! Four wrong ways to use pills, which occur in real programs, and the right way; a watchdog ends the runs of
+//! the wrong ways.
 //!
-//! The wrong ways use a simple queue that many languages have: every thread that shares it may put and
-//! take, and no thread closes it. A thread that waits forever continues to wait after the watchdog's
-//! report, until the process ends.
+//! The wrong ways use a simple queue, as many languages have it: every thread that shares the queue may put
+//! and take items, and no thread closes the queue. A thread that waits forever continues to wait after the
+//! watchdog's report, until the process ends.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -101,7 +101,7 @@ impl Counts {
         }
     }
 
-    /// Waits for all threads, as long as one of the counts changes.
+    /// Waits until all threads have ended, or until the counts have stopped changing for some time.
     fn watch<const N: usize>(&self, threads: [(&'static str, JoinHandle<()>); N]) -> Seen {
         let counted = || [&self.put, &self.indexed, &self.pills].map(|count| count.load(Relaxed));
         let alive = || threads.iter().filter(|(_, thread)| !thread.is_finished()).map(|(who, _)| *who);
@@ -134,8 +134,8 @@ fn start(
     thread::spawn(move || work(&queue, &counts))
 }
 
-/// The producer's last loop never ends: it puts pills until the queue is full of pills, and then it waits
-/// forever.
+/// The producer's last loop never ends: the producer puts pills until the queue is full of pills, and then
+/// waits forever.
 // ANCHOR: endless
 pub fn endless() -> Seen {
     let (queue, counts) = (Queue::new(10), Arc::default());

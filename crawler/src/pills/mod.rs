@@ -1,9 +1,9 @@
 //! A queue whose consumers learn that no more items will come: the last producer puts a poison pill for
 //! each consumer.
 //!
-//! A consumer that finds a queue empty cannot tell "not yet" from "no more". A pill means "no more": it is
-//! an element of the queue itself, so it comes after all items that were put before. The consumer that
-//! takes a pill ends.
+//! A consumer that finds a queue empty cannot tell "not yet" from "no more". A pill means "no more": it is an
+//! element of the queue itself, so a consumer takes it after all items that were put before the pill. The
+//! consumer that takes a pill ends.
 //!
 //! ```text
 //!   producers 3 ── one ends ──▶ 2 ── one ends ──▶ 1 ── the last one ends ──▶ 0: a pill for each consumer
@@ -13,8 +13,9 @@
 //!
 //! # Invariants
 //!
-//! 1. A pill is put only when no producer is left. Each producer has put its last item before it counts as
-//!    ended, and the queue is first in, first out. So no item comes after a pill.
+//! 1. A pill is put only when no producer is left. Each producer puts its last item before it counts as
+//!    ended, and the queue returns the items in the order in which they were put. So no item follows a pill
+//!    in the queue.
 //! 2. The last producer puts a pill for each consumer that is alive at that time, and each consumer takes
 //!    at most one pill. So each living consumer gets a pill.
 //! 3. A consumer that dies takes no pill: either no pill was put for it, or its pill stays in the queue.
@@ -45,7 +46,7 @@ pub use crate::door::channel::PutError;
 /// An element of the queue.
 enum Message<T> {
     Item(T),
-    /// A pill: the consumer that takes it ends.
+    /// A pill: a consumer that has taken a pill ends.
     Pill,
 }
 
@@ -55,7 +56,7 @@ pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The handle with which a consumer takes items; each consumer has its own.
+/// The handle with which a consumer takes items; each consumer has its own handle.
 pub struct Consumer<T> {
     /// The field is `None` after the consumer has ended; then no producer waits for the consumer.
     queue: Option<Receiver<Message<T>>>,

@@ -170,11 +170,11 @@ impl StatusArgs {
 }
 
 impl CrawlArgs {
-    /// Returns the scope of the crawl from the command line, which includes all start addresses.
+    /// Makes the scope of the crawl from the command line; the scope includes all start addresses.
     ///
     /// # Errors
-    /// Returns a sentence for the user if a host or a pattern is not valid, or if a start is at a private
-    /// address.
+    /// Returns a sentence for the user if a host or a pattern is not valid, or if a start page is at a
+    /// private address.
     pub fn scope(&self) -> anyhow::Result<Scope> {
         let starts: Vec<_> = self.starts.iter().map(normalise).collect();
         let scope = Scope::new(&starts, &self.allow, self.allow_private || self.demo.is_some())?;

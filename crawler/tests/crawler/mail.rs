@@ -1,5 +1,5 @@
-//! Checks the mail check: it gives one answer for each account, in their order, has one deadline for all
-//! accounts, and leaves no thread behind.
+//! Checks the mail check: it gives one answer for each account, in the order of the accounts, has one
+//! deadline for all accounts, and leaves no thread behind.
 
 use crawler::mail::demo::{Demo, Fault, Script};
 use crawler::mail::report::Checked;
@@ -43,13 +43,13 @@ pub(crate) type Wrong = Option<(&'static str, Fault)>;
 
 pub(crate) const SILENT: Wrong = Some(("connect", Fault::Silence));
 
-/// Returns the fault that the server sends a wrong line.
+/// Returns a fault in which the server sends a wrong line.
 #[expect(clippy::unnecessary_wraps, reason = "it is the fault of a script")]
 pub(crate) fn says(at: &'static str, words: &str) -> Wrong {
     Some((at, Fault::Says(format!("{words}\r\n"))))
 }
 
-/// Returns the fault that the server refuses the login with the given text.
+/// Returns a fault in which the server refuses the login with the given text.
 pub(crate) fn refuses(protocol: Protocol, words: &str) -> Wrong {
     match protocol {
         Protocol::Imap => says("password", &format!("TAG NO [AUTHENTICATIONFAILED] {words}")),
@@ -57,7 +57,7 @@ pub(crate) fn refuses(protocol: Protocol, words: &str) -> Wrong {
     }
 }
 
-/// Returns the fault that the server refuses the login, and sends the password back twice: in pieces and
+/// Returns a fault in which the server refuses the login, and sends the password back twice: in pieces and
 /// whole.
 pub(crate) fn echoes(protocol: Protocol) -> Wrong {
     let (first, second) = CANARY.split_at(CANARY.len() / 2);
@@ -283,7 +283,7 @@ fn silent_servers_see_their_connections_closed_at_the_deadline() {
     let stop = CancelToken::new();
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
-            // The test itself triggers the deadline, once all checks are in progress.
+            // The test itself triggers the deadline, when all checks are in progress.
             let under_way = (0..3).all(|account| demo.heard(account).wait_for("connected", WATCHDOG));
             let one_has_ended = demo.heard(0).wait_for("closed", WATCHDOG);
             stop.cancel();

@@ -1,4 +1,4 @@
-//! Checks which entries a hosts file may contain, and that a message about a mistake in it shows no
+//! Checks which entries a hosts file may contain, and that a message about a mistake in the file shows no
 //! password.
 
 use crawler::mail::accounts::{EXAMPLE, read};

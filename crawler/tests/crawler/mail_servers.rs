@@ -1,5 +1,5 @@
-//! Checks the mail check against mail servers with good and bad behaviour. All servers are servers of the
-//! demo, over real sockets.
+//! Checks the mail check against mail servers with good and bad behaviour. All servers are demo servers,
+//! which the check reaches over real sockets.
 
 use crate::mail::{CANARY, SILENT, WATCHDOG, Wrong, at, echoes, refuses, says, script};
 use base64::Engine;
@@ -122,7 +122,7 @@ fn a_token_that_is_refused_is_not_shown() {
     }
 }
 
-/// Returns the fault that the server accepts no password.
+/// Returns a fault in which the server accepts no password.
 fn accepts_none(protocol: Protocol, command: &'static str) -> Wrong {
     match protocol {
         Protocol::Imap => says("CAPABILITY", "* CAPABILITY IMAP4rev1 LOGINDISABLED\r\nTAG OK done"),

@@ -18,7 +18,7 @@ fn server(protocol: Protocol, security: Security, fault: Wrong) -> Demo {
     Demo::start([("an account", script(protocol, security, fault))], Some(identity)).expect("a port")
 }
 
-/// Returns the account of the server, whose host is the name in the certificate.
+/// Returns the account of the server; the account's host is the name in the certificate.
 fn trusting(demo: &Demo) -> Account {
     Account { ca: Some(file("ca.pem")), allow_plain_password: false, ..at("localhost", &demo.accounts()[0]) }
 }

@@ -1,5 +1,5 @@
-//! Tests of a crawl that requests again the pages of an earlier crawl, some of which have changed
-//! meanwhile.
+//! Tests of a crawl that repeats the requests for the pages of an earlier crawl, after some of these pages
+//! have changed.
 
 use crate::web_rules::{
     Answer, Request, Site, answer, busy, crawl, fast, folder, kill, links, start, status,

@@ -33,7 +33,7 @@ impl Crawl {
         self.folder.path().join(name)
     }
 
-    /// Starts a crawl with the given number of threads, which fetches the same number of pages at once.
+    /// Starts a crawl that has the given number of threads and fetches the same number of pages at once.
     fn start(&self, threads: &str, flags: &[&str]) -> Child {
         let all = ["--allow-private", "--json", "--per-site", threads, "--threads", threads];
         let mut command = crawl(self.folder.path(), self.site.start_url().as_str(), &all);
@@ -162,8 +162,8 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
         let before = crawl.site.requests().len();
         // With many threads, unwritten pages would accumulate if their number were not limited.
         let mut child = crawl.start(if killed % 2 == 0 { "8" } else { "64" }, &["--save", "pages"]);
-        // The time until the kill starts with the first request. There is no request if the previous run
-        // had finished all work before it was killed.
+        // The time before the kill is measured from the first request. There is no request if the previous
+        // run had finished all work before it was killed.
         while crawl.site.requests().len() == before && child.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_millis(1));
         }

@@ -1,6 +1,6 @@
-//! Measures the cost of a crawl by many processes for the engine, and the gain in speed. The command `bash
-//! .ci/redis --measure` prints tables. The variable `CRAWL` names another build of the program, for a
-//! comparison.
+//! Measures what a crawl by many processes costs the engine, and how much faster the crawl is with more
+//! processes. The command `bash .ci/redis --measure` prints tables. The variable `CRAWL` names another build
+//! of the program, for a comparison.
 
 use crate::child::{WATCHDOG, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
@@ -75,7 +75,7 @@ impl Engine {
         calls.map(|calls| calls.parse::<f64>().expect("a number")).sum()
     }
 
-    /// Returns the number of bytes of memory for an entry of the matching keys.
+    /// Returns the memory in bytes for each entry of the matching keys.
     fn bytes_each(&self, keys: &str, count: &str) -> f64 {
         let script = format!(
             "local bytes, count = 0, 0 for _, key in ipairs(redis.call('KEYS', '{{figures}}:{keys}')) do \

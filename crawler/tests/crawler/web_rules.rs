@@ -1,5 +1,5 @@
-//! Tests of the rules, the lists and the pauses of a site. The file also tests crawls whose limits
-//! are raised, whose files cannot be written, or that are stopped at a page of a list.
+//! Tests of the rules, the lists and the pauses of a site. The file also tests crawls that have raised
+//! limits, that cannot write their files, or that are stopped at a page of a list.
 
 use crate::child::{WATCHDOG, ended, report};
 use crawler::web::crawl::state::State;
@@ -99,7 +99,7 @@ impl Site {
         assert!(!waited.1.timed_out(), "no client asks for {path}");
     }
 
-    /// Returns true if each request came at least `pause` after the answer to the previous request.
+    /// Returns true if each request arrived at least `pause` after the answer to the previous request.
     fn was_left_alone_for(&self, pause: Duration, paths: &[&str]) -> bool {
         let requests = self.requests();
         let requests = requests.iter().filter(|request| paths.contains(&&*request.path)).collect::<Vec<_>>();
@@ -294,8 +294,8 @@ pub(crate) fn kill(mut run: Child) {
     run.wait().unwrap();
 }
 
-/// The crawl gives up a page at which the process died three times, because this page may be the cause.
-/// Pages that were being fetched at the same time as a fatal page are still fetched later.
+/// The crawl gives up a page if the process died three times while it fetched the page, because this page may
+/// be the cause. Pages that were being fetched at the same time as a fatal page are still fetched later.
 #[test]
 fn a_page_at_which_the_process_dies_three_times_is_given_up() {
     let (site, folder) = (held("/deadly"), folder());
@@ -494,8 +494,8 @@ fn lists_are_asked_for_one_at_a_time_and_each_once() {
     );
 }
 
-/// The site asks for pauses. So there is a pause between any two pages, even if the command line allows
-/// none.
+/// The site asks for pauses. So there is a pause between any two pages, even if the command line demands no
+/// pause.
 #[test]
 fn a_site_that_asks_for_pauses_has_them() {
     let pages = ["/a", "/b", "/c", "/d"];
@@ -580,9 +580,9 @@ fn a_copy_leads_to_its_original() {
     assert_eq!(files, ["%index", "original"]);
 }
 
-/// Checks that originals that are copies themselves count as links: originals beyond `--depth` are
-/// reported, and wait for a higher `--depth`. If an original does not exist, the report names the original
-/// and its copy.
+/// Checks that an original that is itself a copy counts as a link: originals beyond `--depth` are reported,
+/// and wait for a higher `--depth`. If an original does not exist, the report names the original and its
+/// copy.
 #[test]
 fn originals_are_reported_as_links_are() {
     let copy_of = |path: &str| format!("<link rel=canonical href={path}>");

@@ -1,5 +1,6 @@
-//! Tests of crawls that are stopped or killed: each way to stop, and each order of writes, loses and
-//! repeats exactly the pages that the lesson names. The last tests show the cost of a dead or late worker.
+//! Tests of crawls that are stopped or killed: for each way to stop, and for each order of writes, exactly
+//! the pages that the lesson names are lost or repeated. The last tests show the cost of a dead or late
+//! worker.
 
 use crawler::web::lessons::leases::{self, PAGES, TRIES, Way};
 use crawler::web::lessons::orders::{self, Cost, EVERY, Kill, LETTERS, Letters, Order, Tables};
@@ -65,8 +66,8 @@ fn one_slow_page_loses_all_that_were_being_fetched() {
     assert_eq!(too_slow(), expected);
 }
 
-/// Checks the right way when the crawl is stopped at every point of every page, with one thread and with
-/// several threads.
+/// Checks the right way to stop a crawl, at every point of every page, with one thread and with several
+/// threads.
 #[test]
 fn the_right_way_loses_nothing_and_repeats_nothing() {
     let all = sorted(&SITE.map(|(page, _)| page));
@@ -110,8 +111,8 @@ fn letters_cost_what_the_table_says() {
     assert_eq!(Letters::ALL.map(|letters| (letters, letters.cost())), expected);
 }
 
-/// Checks that each crash point of the JSON costs what the table says at most, and the letter between the
-/// two steps.
+/// Checks that a kill between the two steps of a letter costs at most this letter, and that any other kill
+/// costs no letter.
 #[test]
 fn a_kill_between_the_two_steps_of_a_letter_costs_this_letter() {
     for letters in Letters::ALL {

@@ -2,8 +2,8 @@
 //! arrives.
 //!
 //! The images do not depend on each other, so the program loads as many of them at the same time as it has
-//! threads. The completion service returns the images in the order in which they complete, so no image
-//! waits for the painting of another one.
+//! threads. The completion service returns the images in the order in which they complete, so no image waits
+//! for a slower image.
 //!
 //! ```sh
 //! cargo run --bin completion_service
@@ -33,8 +33,8 @@ fn main() -> ExitCode {
 
 pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     // ANCHOR: submit
-    // When this thread is told to stop, it also tells the pool to stop, so no task continues without a
-    // waiter.
+    // When this thread is told to stop, this thread also tells the pool to stop, so no task continues without
+    // a waiter.
     let stop = CancelToken::current();
     let pool = ThreadPoolExecutor::builder()
         .threads(rendering.threads)

@@ -1,7 +1,7 @@
 //! The renderer with a future: one task loads all images while this thread draws the text.
 //!
 //! Two different activities run at the same time. If the text takes a hundredth of the time that the images
-//! take, the program gains at most a hundredth. The reader sees the first image only after the last one has
+//! take, the program gains at most a hundredth. The reader sees the first image only after the last image has
 //! arrived.
 //!
 //! ```sh
@@ -17,7 +17,7 @@ use renderer::{Gap, Loaded, RenderArgs, Rendering, draw_page};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Draws a page on two threads: one loads all images, while the other one draws the text.
+/// Draws a page on two threads: one thread loads all images, while the other thread draws the text.
 #[derive(Parser)]
 #[command(version)]
 struct Args {
@@ -43,8 +43,8 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     rendering.screen.show_text();
     match rendering.screen.waiting("all images", || images.join()) {
         Ok(all) => all.into_iter().for_each(|loaded| rendering.screen.show(loaded)),
-        // This thread was told to stop, but the task was not: unless it is cancelled, it loads images that
-        // the program no longer needs.
+        // This thread was told to stop, but the task was not: until the task is cancelled, it loads images
+        // that the program no longer needs.
         Err(JoinError::Interrupted(images)) => {
             images.cancel();
             return Err(Cancelled.into());

@@ -1,8 +1,8 @@
 //! The renderer on one thread: it draws the text, then one image after the other.
 //!
-//! The reader sees the text soon, and then waits for the sum of all latencies: the program requests an
-//! image only after it has loaded the previous one. `--in-order` is worse: text below an image also waits
-//! for that image.
+//! The reader sees the text soon, and then waits for the sum of all latencies: the program requests an image
+//! only after it has loaded the previous image. `--in-order` is worse: text below an image also waits for
+//! that image.
 //!
 //! ```sh
 //! cargo run --bin sequential                # draws page.png, with the built-in server's page

@@ -1,10 +1,10 @@
 //! The renderer that starves: a page's task waits for the page's header and footer, which are tasks of the
 //! same pool of one thread.
 //!
-//! The page's task keeps the pool's only thread while it waits for tasks that need this thread. The
-//! library notices the deadlock when the thread goes to sleep; it ends the wait with a report that
-//! shows the cycle of waits. Then the program draws the same page in a way that works: the parts of
-//! the page are tasks of another pool.
+//! The page's task keeps the pool's only thread while it waits for tasks that need this thread. When the
+//! thread goes to sleep, the library notices the deadlock, and ends the wait with a report that shows the
+//! cycle of waits. Then the program draws the same page in a way that works: the parts of the page are tasks
+//! of another pool.
 //!
 //! ```sh
 //! cargo run --bin starving
@@ -22,7 +22,8 @@ use renderer::{ImageRef, Loaded, Loader, RenderArgs, Rendering, draw_page};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Draws a page by tasks that wait for tasks of their own pool, and then by tasks that wait for another pool.
+/// Draws a page twice: by tasks that wait for tasks of their own pool, and then by tasks that wait for tasks
+/// of another pool.
 #[derive(Parser)]
 #[command(version)]
 struct Args {
@@ -39,7 +40,7 @@ fn pool(name: &str, stop: &CancelToken) -> ThreadPoolBuilder {
     ThreadPoolExecutor::builder().threads(1).name(name).cancel_token(stop)
 }
 
-/// Loads the images of a page. The header (the first image) and the footer (the last one) are tasks of
+/// Loads the images of a page. The header (the first image) and the footer (the last image) are tasks of
 /// `parts`; the calling task itself loads the images between them. A page with only one image has no footer.
 fn load_page(
     images: Vec<Arc<ImageRef>>,
@@ -90,7 +91,7 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
         return Ok(());
     }
     // ANCHOR: stop The pools stop with the page, but their token is not its child, since that has a deadline:
-    // If the wait had a deadline, it would not count as a deadlock, and would not be reported.
+    // A wait with a deadline would not count as a deadlock, and the library would not report it.
     let stop = CancelToken::new();
     let stops = stop.clone();
     let _with_the_page = CancelToken::current().on_cancel(move || {

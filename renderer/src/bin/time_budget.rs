@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The words in the place of a late advertisement.
+/// The words that replace a late advertisement.
 const INSTEAD: &str = "This space is to let.";
 
 /// Draws a page whose advertisement (the first image of the class `advertisement`) has a time budget.
@@ -51,8 +51,8 @@ pub(crate) fn draw(rendering: &mut Rendering, budget: Duration) -> anyhow::Resul
     let (mut images, loader) = (rendering.images(), Arc::clone(&rendering.loader));
 
     // ANCHOR: ask
-    // The advertisement has its own pool, because on the pool of the images it would wait for slow images
-    // to free a thread.
+    // The advertisement has its own pool, because in the pool of the images it would wait until slow images
+    // have arrived.
     let advertisers =
         ThreadPoolExecutor::builder().threads(1).name("advertiser").cancel_token(&stop).build()?;
     let advertisement = match images.iter().position(|image| image.is_advertisement) {

@@ -1,8 +1,8 @@
 //! The travel portal: collects the quotes of the companies that answer in time.
 //!
-//! Each company is asked in a separate task. All tasks share one deadline, and each company gets exactly
-//! one entry: a price, a failure or a time-out. The companies are ranked by price. With `--listing`, two
-//! nested loops collect the entries, which is a well-known mistake: there are then too many entries.
+//! Each company is asked in a separate task. All tasks share one deadline, and each company gets exactly one
+//! entry: a price, a failure or a time-out. The companies are ranked by price. With `--listing`, the program
+//! makes a well-known mistake: it collects the entries in two nested loops, so there are too many entries.
 //!
 //! ```sh
 //! cargo run --bin travel_portal

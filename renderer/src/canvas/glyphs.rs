@@ -10,7 +10,8 @@ use swash::scale::{Render, ScaleContext, Source};
 use swash::zeno::{Format, Vector};
 use tiny_skia::{Pixmap, PremultipliedColorU8};
 
-/// How many glyph images are kept. Before an image would exceed this number, all of them are dropped.
+/// How many glyph images are kept. If the next image would exceed this number, all kept images are dropped
+/// first.
 const MOST_GLYPHS: usize = 4096;
 
 /// The part of the picture that may be painted: its left, top, right and bottom edges.

@@ -20,7 +20,7 @@ const NOTE_MARGIN: f32 = 6.0;
 /// between two blocks.
 const OVERHANG: f32 = 3.0;
 
-/// The distance from a quotation to the bar beside it, in CSS pixels.
+/// The distance between a quotation and its bar, in CSS pixels.
 const BAR: f32 = 7.0;
 
 const PAPER: [u8; 3] = [255, 255, 255];
@@ -62,7 +62,7 @@ impl Canvas {
             Some(Placed::Text { x, y, lines, marker, area, images, is_quote }) => {
                 // Images within the text are painted separately.
                 let kept: Vec<_> = images.iter().map(|area| (*area, copied(&self.pixels, *area))).collect();
-                // A block of text has its rows for itself, including the space around them.
+                // No other element uses the rows of pixels of a text block, or the space around the block.
                 let scale = self.layout.scale;
                 let top = (area.y as f32 - OVERHANG * scale).max(0.0);
                 let height = area.height as f32 + 2.0 * OVERHANG * scale;
@@ -100,13 +100,14 @@ impl Canvas {
         }
     }
 
-    /// Paints a frame in the place of an image that has not arrived, with the words that stand for it.
+    /// Paints a frame with the alternative text of an image, in the place of the image, while the image has
+    /// not arrived.
     pub fn paint_placeholder(&mut self, place: usize, alt: &str) {
         self.paint_note(place, alt, PLACEHOLDER, PLACEHOLDER_EDGE);
     }
 
-    /// Paints a frame in the place of an image that is missing, with the words that stand for it and the
-    /// reason.
+    /// Paints a frame with the alternative text of an image and the reason why the image is missing, in the
+    /// place of the image.
     pub fn paint_gap(&mut self, place: usize, alt: &str, reason: &str) {
         let words = if alt.is_empty() { format!("✗ {reason}") } else { format!("{alt}\n✗ {reason}") };
         self.paint_note(place, &words, GAP, GAP_EDGE);
@@ -137,8 +138,8 @@ impl Canvas {
         self.pixels.draw_pixmap(0, 0, picture.pixels.as_ref(), &paint, transform, None);
     }
 
-    /// Returns width, height, and the pixels row by row: each pixel has one byte for red, green, blue
-    /// and alpha. All pixels are opaque.
+    /// Returns width, height, and the pixels row by row: each pixel has four bytes, for red, green, blue and
+    /// alpha. All pixels are opaque.
     pub fn pixels(&self) -> (u32, u32, &[u8]) {
         (self.pixels.width(), self.pixels.height(), self.pixels.data())
     }

@@ -27,18 +27,18 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use url::Url;
 
-/// How long a server that ends waits for its threads, after telling all of them to stop.
+/// How long the server waits for its threads when it stops, after it has told all threads to stop.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// The settings of the built-in server.
 #[derive(Debug, Clone, Default)]
 pub struct DemoOptions {
-    /// The same seed gives the same latencies, sizes and failures. Without a seed, they are those of the
-    /// book.
+    /// The same seed gives the same latencies, sizes and failures. Without a seed, the latencies, sizes and
+    /// failures are the same as in the book.
     pub seed: Option<u64>,
     /// The images of the page; an empty list means the page of the book.
     pub images: Vec<DemoImage>,
-    /// The advertisement of the page, if it is not the one of the book.
+    /// The advertisement of the page, if it differs from the advertisement of the book.
     pub advertisement: Option<DemoImage>,
 }
 
@@ -60,8 +60,8 @@ impl Demo {
         let stop = CancelToken::new();
         let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listener.local_addr();
-        // A thread delays each answer as long as the answer's address says. Each answer has its own thread,
-        // because otherwise slow answers would delay other answers.
+        // A thread delays each answer for the time that the answer's address gives. Each answer has its own
+        // thread, because otherwise slow answers would delay other answers.
         let pool = ThreadPoolExecutor::builder()
             .core_threads(0)
             .maximum_threads(usize::MAX)

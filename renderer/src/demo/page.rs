@@ -15,7 +15,7 @@ const LATENCIES: [u64; 8] = [1200, 300, 700, 150, 900, 450, 250, 600];
 const ADVERTISEMENT: u64 = 400;
 // ANCHOR_END: latencies
 
-/// The width and height of an image without a size on the command line.
+/// The default width and height of an image for which the command line gives no size.
 const SIZE: (u32, u32) = (640, 400);
 
 /// The largest number of pixels that an address may request for an image, and the longest side that every
@@ -57,7 +57,7 @@ pub(super) enum Fault {
     Reset,
 }
 
-/// The names of the faults on the command line and in addresses; if a fault is a status, its name is the
+/// The names of the faults on the command line and in addresses; the name of a status is the number of the
 /// status.
 const FAULTS: [(&str, Fault); 12] = [
     ("403", Fault::Status(403)),
@@ -147,7 +147,8 @@ fn by_chance(chance: &mut Chance) -> DemoImage {
     DemoImage { latency, size, fault }
 }
 
-/// Returns the page as HTML. The address `rude` serves the images whose answers break the rules of HTTP.
+/// Returns the page as HTML. The listener at the address `rude` serves the images whose answers break the
+/// rules of HTTP.
 pub(super) fn html(options: &DemoOptions, rude: SocketAddr) -> String {
     let (images, advertisement) = images(options);
     let mut html = String::from(BEGIN);

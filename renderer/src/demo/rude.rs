@@ -24,8 +24,8 @@ pub(super) struct Rude {
 }
 
 impl Rude {
-    /// Listens until `stop` is cancelled; then the answers that are being sent also end. The answers run on
-    /// `pool`.
+    /// Listens until `stop` is cancelled; then the listener also ends the answers that are being sent. The
+    /// answers run on `pool`.
     pub(super) fn start(stop: &CancelToken, pool: &Arc<ThreadPoolExecutor>) -> io::Result<Rude> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let (address, stop) = (listener.local_addr()?, stop.child());

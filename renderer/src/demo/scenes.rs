@@ -1,5 +1,5 @@
-//! The demo images: landscapes of gradients and waves. Each image looks so different that a reader can
-//! tell them apart at a glance.
+//! The demo images: landscapes of gradients and waves. The images look so different that a reader can tell
+//! them apart at a glance.
 
 use image::{DynamicImage, ImageFormat, RgbImage};
 use std::collections::HashMap;
@@ -10,8 +10,8 @@ use tiny_skia::{
     Transform,
 };
 
-/// How many encoded images are kept, so that a second request is fast. Before an image would exceed this
-/// number, all of them are dropped.
+/// How many encoded images are kept, so that a second request is fast. If the next image would exceed this
+/// number, all kept images are dropped first.
 const KEPT: usize = 64;
 
 /// A landscape.
@@ -23,7 +23,7 @@ pub(super) struct Scene {
     colours: [u32; 6],
     /// The position of the sun, in hundredths of the picture's width and height.
     sun: (f32, f32),
-    /// The height of the hills, and how many hills stand side by side.
+    /// The height of the hills, and the number of hills across the picture.
     hills: (f32, f32),
 }
 

@@ -34,8 +34,8 @@ enum Offer {
     Reset,
 }
 
-/// Makes the site of the built-in server. The address `rude` serves the answers that break the
-/// rules of HTTP.
+/// Makes the site of the built-in server. The listener at the address `rude` serves the answers that break
+/// the rules of HTTP.
 pub(super) fn site(options: &DemoOptions, rude: SocketAddr, stop: &CancelToken) -> Site {
     let page = html(options, rude);
     let mut site = Site::new(None)
@@ -53,7 +53,7 @@ pub(super) fn site(options: &DemoOptions, rude: SocketAddr, stop: &CancelToken) 
     site
 }
 
-/// Answers with an image, when and how the address asks for it.
+/// Answers with an image, with the delay and the faults that the address asks for.
 fn image(path: &'static str, request: &Request<'_>, stop: &CancelToken) -> Response {
     let begun = Instant::now();
     let size = size_of(request.query_value("size"));
@@ -87,7 +87,7 @@ fn failure(status: u16) -> Response {
     Response::error(status, "as it was asked to")
 }
 
-/// Waits as long as the address asks for, counted from the start of the answer.
+/// Waits for the time that the address gives, counted from the start of the answer.
 fn wait(request: &Request<'_>, begun: Instant, stop: &CancelToken) {
     let latency = request.query_value("ms").and_then(|ms| ms.parse().ok()).unwrap_or(0);
     let _ = stop.sleep(Duration::from_millis(latency).saturating_sub(begun.elapsed()));

@@ -34,9 +34,9 @@ static FETCHER: LazyLock<Fetcher> = LazyLock::new(|| {
 pub struct Fetched {
     /// The bytes of the answer, uncompressed if they were compressed for the transfer.
     pub bytes: Vec<u8>,
-    /// The content type, as the server named it.
+    /// The content type that the server named.
     pub content_type: Option<String>,
-    /// The address from which the bytes finally came, after redirects.
+    /// The address from which the bytes came, after all redirects.
     pub url: Url,
 }
 
@@ -47,8 +47,8 @@ type Step<T> = Result<Result<T, Gap>, Cancelled>;
 /// `limit` bytes.
 ///
 /// Blocks. This is a cancellation point: when `token` is cancelled, the connection is closed and the call
-/// returns at once. Only the system's resolution of names cannot be interrupted. There is no time limit
-/// besides the token; [`with_timeout`](CancelToken::with_timeout) makes a token with a time limit.
+/// returns at once. Only the system's resolution of names is not interrupted. Only the token limits the time;
+/// [`with_timeout`](CancelToken::with_timeout) makes a token with a time limit.
 ///
 /// # Errors
 /// Returns `Ok(Err(gap))` if the bytes cannot be fetched. Returns `Err(Cancelled)`, with the token's reason,

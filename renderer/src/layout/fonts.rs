@@ -37,7 +37,7 @@ pub(crate) enum Ink {
 /// A text that was turned into lines of glyphs.
 pub(crate) type Lines = parley::Layout<Ink>;
 
-/// How words are set: their style. All lengths are in CSS pixels.
+/// The style in which words are drawn. All lengths are in CSS pixels.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
     pub(crate) size: f32,
@@ -48,7 +48,7 @@ pub(crate) struct Setting {
     pub(crate) ink: Ink,
 }
 
-/// A part of a text that is set in a different style.
+/// A part of a text that has a different style.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Variation {
     Bold,
@@ -87,7 +87,7 @@ impl NoGlyph {
     }
 }
 
-/// The fonts, and everything else that is needed to set words in them.
+/// The fonts, and everything else that is needed to turn words into glyphs.
 pub(crate) struct Fonts {
     context: FontContext,
     layouts: LayoutContext<Ink>,
@@ -123,8 +123,8 @@ impl Fonts {
         Ok(Fonts { context, layouts: LayoutContext::new(), scale, preferred })
     }
 
-    /// Turns words into lines. `variations` are ranges of bytes; `boxes` have a width and a height in pixels,
-    /// and each one comes before a given byte.
+    /// Turns words into lines. Each of the `variations` applies to a range of bytes; each of the `boxes` has
+    /// a width and a height in pixels, and is placed before a given byte.
     pub(crate) fn set(
         &mut self,
         text: &str,

@@ -4,8 +4,8 @@
 //! default size. When an image arrives, its place does not change: the image is scaled to fit. So nothing on
 //! the page moves, and the picture does not depend on the order in which images arrive.
 //!
-//! All blocks stand in one column, one below the other. An image in a block with words is placed among these
-//! words, in a line. Other images are placed side by side in a row, as long as there is room.
+//! All blocks are in one column, one below the other. An image in a block with words is placed among these
+//! words, in one of their lines. Other images are placed side by side in a row, as long as there is room.
 
 mod fonts; // words to lines of glyphs
 pub use fonts::NoGlyph;
@@ -27,15 +27,15 @@ const ABOVE_HEADING: f32 = 12.0;
 /// How far an item of a list, or a quotation, is indented.
 const INDENT: f32 = 28.0;
 
-/// The size of a place if the size of its image is unknown; and the size if the image is beside words, where
-/// most images are icons.
+/// The default size of an image's place, and the default size for an image in a line of words, where most
+/// images are icons.
 const DEFAULT_IMAGE: (f32, f32) = (320.0, 180.0);
 const IMAGE_IN_LINE: (f32, f32) = (1.2 * 16.0, 1.2 * 16.0);
 
 /// The height of the tallest image.
 const TALLEST_IMAGE: f32 = 1200.0;
 
-/// The largest width and the largest number of pixels of a picture, whatever the options say.
+/// The largest width and the largest number of pixels of a picture, even if the options ask for more.
 const WIDEST: u32 = 100_000;
 const MOST_PIXELS: u64 = 500_000_000;
 
@@ -80,7 +80,7 @@ pub struct Layout {
     pub(crate) fonts: Fonts,
     pub(crate) scale: f32,
     size: (u32, u32),
-    /// Where each element is, by index.
+    /// The position of each element, by the element's index.
     placed: Vec<Placed>,
     elements: usize,
     /// The rectangles of the images within blocks of text, by the index of the image.
@@ -276,7 +276,7 @@ impl Layout {
         let mut areas = Vec::new();
         for item in lines.lines().flat_map(|line| line.items().collect::<Vec<_>>()) {
             let PositionedLayoutItem::InlineBox(found) = item else { continue };
-            // The edges are rounded and not the sizes, so two neighbouring rectangles share no pixel.
+            // The edges are rounded instead of the sizes, so two neighbouring rectangles share no pixel.
             let (left, top) = (to_pixels(x + found.x), to_pixels(y + found.y));
             let (right, bottom) =
                 (to_pixels(x + found.x + found.width), to_pixels(y + found.y + found.height));

@@ -1,9 +1,9 @@
 //! Builds blocks of text and images from tags and words.
 //!
-//! No tree of elements is built. Each tag changes the context of the following words: a few short stacks
-//! hold the open lists, quotations and styles. So the time for a page is linear in its length, even if its
-//! elements are nested deeply or wrongly. A block ends where another block begins, and an end tag without
-//! a start tag is ignored.
+//! No tree of elements is built. Each tag changes the context of the following words: a few short stacks hold
+//! the open lists, quotations and styles. So the time to parse a page is linear in the length of the page,
+//! even if the elements are nested deeply or wrongly. A block ends where another block begins, and an end tag
+//! without a start tag is ignored.
 
 use super::candidates::{self, Offer};
 use super::image::image;
@@ -28,9 +28,9 @@ pub(super) struct Blocks {
     words: Words,
     heading: Option<u8>,
     lists: Vec<List>,
-    /// The marker before the next block of an item, if there is one.
+    /// The marker of the list item that the next block begins; `None` if the next block begins no list item.
     marker: Option<String>,
-    /// The open elements that set a direction; for each one, whether it reads from right to left.
+    /// For each open element that sets a direction: whether its text reads from right to left.
     directions: Vec<(Open, bool)>,
     quotes: usize,
     preformatted: usize,
@@ -248,8 +248,8 @@ impl Blocks {
         }
     }
 
-    /// At a tag, closes the elements with a direction that end there, together with all open elements
-    /// inside them.
+    /// At a tag, closes each element with a direction that ends at this tag, together with all open elements
+    /// inside this element.
     fn end_directions(&mut self, mut ends: impl FnMut(&mut Open) -> bool) {
         let mut first = None;
         for (at, (open, _)) in self.directions.iter_mut().enumerate() {
@@ -326,7 +326,7 @@ impl Blocks {
         }
     }
 
-    /// Ends the current block: if it contains words, it becomes a block of text, and its images become
+    /// Ends the current block: if the block contains words, it becomes a block of text, and its images become
     /// elements.
     pub(super) fn end_block(&mut self) {
         let images = std::mem::take(&mut self.images);

@@ -78,7 +78,7 @@ enum Descriptor {
     Width(f32),
 }
 
-/// Returns the candidates of a `srcset`, which are separated by commas; each one is an address with a
+/// Returns the candidates of a `srcset`, which are separated by commas; each candidate is an address with a
 /// descriptor. An address may itself contain commas.
 fn candidates(mut rest: &str) -> impl Iterator<Item = (&str, Descriptor)> {
     std::iter::from_fn(move || {

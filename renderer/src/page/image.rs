@@ -13,7 +13,7 @@ const LARGEST: u32 = 10_000;
 /// The longest text that may replace an image, in bytes.
 const LONGEST_ALT: usize = 500;
 
-/// Makes the image for a tag, with this file as its source.
+/// Makes an image from a tag, with the given file as the source of the image.
 pub(super) fn image(
     attributes: &Attributes<'_>,
     file: Option<&File>,
@@ -62,8 +62,8 @@ fn styled_length(style: &str, name: &str) -> Option<u32> {
     value.trim().strip_suffix("px").and_then(length)
 }
 
-/// Parses a length in the same way as browsers, such as `120`, `120px` or ` 120.5`. A percentage
-/// does not count as a length.
+/// Parses a length such as `120`, `120px` or ` 120.5`, in the same way as browsers. A percentage does not
+/// count as a length.
 fn length(written: &str) -> Option<u32> {
     let written = written.trim();
     let digits = written.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,27 +1,27 @@
 //! The lists that are open, and the numbers of their items.
 //!
-//! A list that counts down to 1 begins with the number of its items, but this number is known only at the
-//! end of the list. So at first its items are numbered from 1 downwards. At the end of the list, one
-//! number is added to the numbers of all items before the first item that has a `value`.
+//! A list that counts down to 1 begins with the number of its items, but this number is known only at the end
+//! of the list. So at first its items are numbered from 1 downwards. At the end of the list, the same number
+//! is added to the numbers of all items before the first item that has a `value`.
 
 use super::parse::Attributes;
 use super::{Element, TextKind};
 
 /// A list whose end tag has not been read yet.
 pub(super) struct List {
-    /// The number of the next item, and the difference to the number after it. `None` if the items have no
-    /// numbers.
+    /// The number of the next item, and the step from this number to the number after it. `None` if the items
+    /// have no numbers.
     numbers: Option<(i64, i64)>,
     countdown: Option<Countdown>,
 }
 
-/// The numbers of items that must be raised at the end of a list.
+/// The item numbers that must be increased at the end of a list.
 #[derive(Default)]
 struct Countdown {
     items: i64,
     /// The places of these items.
     places: Vec<usize>,
-    /// True if an item has set its own number; the following items count on from it.
+    /// True if an item has set its own number; the following items are numbered from that number on.
     is_settled: bool,
 }
 

@@ -41,20 +41,20 @@ pub enum Element {
     Image(Arc<ImageRef>),
 }
 
-/// A block of words that belong together: a heading, a paragraph, an item of a list.
+/// A block of words that belong together: a heading, a paragraph or a list item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextBlock {
-    /// The kind of the block, which decides how it is set.
+    /// The kind of the block, which decides how its words are drawn.
     pub kind: TextKind,
     /// The words of the block, with exactly the white space to show: a line feed ends a line.
     pub text: String,
-    /// The parts of `text` that are set in a different style, as ranges of bytes. The parts may overlap.
+    /// The parts of `text` that have a different style, as ranges of bytes. The parts may overlap.
     pub spans: Vec<(Range<usize>, Style)>,
-    /// The images within the text: for each image, its place and the byte of the text before which it stands.
-    /// The places of these images come directly after the place of the block.
+    /// The images within the text: for each image, its place, and the index of the byte of the text before
+    /// which the image is shown. The places of these images follow directly after the place of the block.
     pub images: Vec<(usize, usize)>,
-    /// True if the page says that it reads from right to left (`dir="rtl"`). If the page does not say this,
-    /// the words decide the direction.
+    /// True if the page declares that the text reads from right to left (`dir="rtl"`). Without this
+    /// declaration, the words decide the direction.
     pub right_to_left: bool,
 }
 
@@ -76,7 +76,7 @@ pub enum TextKind {
     Preformatted,
     /// `<blockquote>`.
     Quote,
-    /// A rule, `<hr>`: a line across the page, without words.
+    /// A horizontal rule, `<hr>`: a line across the page, without words.
     Rule,
 }
 
@@ -93,7 +93,7 @@ pub enum Style {
     Link,
 }
 
-/// An image as the page refers to it.
+/// A page's reference to an image.
 #[derive(Debug)]
 pub struct ImageRef {
     /// The image's place on the page: its index among the [elements](Page::elements).
@@ -106,7 +106,7 @@ pub struct ImageRef {
     pub width: Option<u32>,
     /// The height in CSS pixels: see [`width`](ImageRef::width).
     pub height: Option<u32>,
-    /// How many pixels of the file belong to one CSS pixel, as the page says.
+    /// How many pixels of the file belong to one CSS pixel, according to the page.
     pub density: f32,
     /// The width and height in CSS pixels according to the file, if they were known before the page was laid
     /// out.
@@ -125,9 +125,9 @@ pub enum Source {
 }
 
 impl Page {
-    /// Finds the sizes of images for which the page gives no size, in `data:` addresses and in files; the
-    /// closure `of_file` returns the beginning of a file. Only the first `most` images are measured. At
-    /// this time no other thread may share the images.
+    /// Finds the sizes of images for which the page gives no size: it searches `data:` addresses and files;
+    /// the closure `of_file` returns the beginning of a file. Only the first `most` images are measured.
+    /// During this call, no other thread may share the images.
     pub(crate) fn measure(&mut self, most: usize, of_file: impl Fn(&Url) -> Option<Vec<u8>>) {
         let mut known = HashMap::new();
         let images = self.elements.iter_mut().filter_map(|element| match element {

@@ -1,7 +1,7 @@
-//! The open elements that affect all of their content: they are skipped, or they have a direction.
+//! The open elements that affect all of their content: each one is skipped or has a direction.
 //!
-//! A paragraph, an item or a cell may have no end tag. Then it ends where the next one begins or where
-//! its parent ends; otherwise the rest of the page would belong to it.
+//! A paragraph, an item or a cell may have no end tag. An element without an end tag ends where the next
+//! element of its kind begins or where its parent ends, so the rest of the page does not belong to it.
 
 use super::tags::is_block;
 
@@ -9,10 +9,10 @@ use super::tags::is_block;
 /// [`ends_at`](Open::ends_at).
 pub(super) struct Open {
     pub(super) name: String,
-    /// How many open elements have the same name.
+    /// How many open elements have the same name as this element, this element included.
     depth: usize,
-    /// How many lists and tables are open within the element. Their items and cells do not end this
-    /// element.
+    /// How many lists and tables are open within the element. The items of these lists and the cells of these
+    /// tables do not end this element.
     nested: usize,
     /// True if the element is a closed `<details>`: its summary is shown, but its other content is
     /// skipped.
@@ -56,8 +56,8 @@ impl Open {
         tag == "summary" && self.is_closed && self.depth == 1 && self.nested == 0
     }
 
-    /// Returns whether this element ends at an end tag: its own end tag, or that of an element
-    /// around it.
+    /// Returns whether this element ends at an end tag: its own end tag, or the end tag of an enclosing
+    /// element.
     pub(super) fn ends_at(&mut self, tag: &str) -> End {
         if self.nested > 0 {
             self.nested -= usize::from(holds_items(tag));
@@ -84,9 +84,9 @@ impl Open {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     No,
-    /// It is the end tag of the element itself.
+    /// The end tag belongs to the element itself.
     Own,
-    /// It is the end tag of an element around it.
+    /// The end tag belongs to an enclosing element.
     Implied,
 }
 

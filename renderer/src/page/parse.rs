@@ -14,7 +14,7 @@ use url::Url;
 /// How many bytes of a document are checked to find out whether it is text.
 const LOOK: usize = 1024;
 
-/// The extensions of HTML files; a file with such a name is HTML, whatever its first bytes are.
+/// The extensions of HTML files; a file with such a name is HTML, even if its first bytes look different.
 const HTML_NAMES: [&str; 4] = ["html", "htm", "xhtml", "xht"];
 
 /// If nothing else gives the type of a document, one of these first tags shows that it is HTML.
@@ -49,7 +49,7 @@ impl Viewport {
     pub const USUAL: Viewport = Viewport { width: 800, scale: 1.0 };
 }
 
-/// Why bytes are not a page, as a sentence.
+/// The reason why bytes are not a page, as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoPage(pub String);
 
@@ -62,13 +62,12 @@ impl fmt::Display for NoPage {
 impl std::error::Error for NoPage {}
 
 impl Page {
-    /// Parses a page from the bytes of a document. `content_type` is the type that the server named;
-    /// relative references start from the address `base`, unless the page sets another one (`<base
-    /// href>`).
+    /// Parses a page from the bytes of a document. `content_type` is the type that the server named; relative
+    /// references start from the address `base`, unless the page sets another base address (`<base href>`).
     ///
     /// Plain text becomes a page with one block. Invalid HTML also becomes a page, as in browsers. If the
-    /// server does not say whether a document is HTML or text, its name decides (`.html`, `.txt`), or else
-    /// its first tag.
+    /// server does not say whether a document is HTML or text, the document's name (`.html`, `.txt`) decides,
+    /// or else its first tag.
     ///
     /// # Errors
     /// Returns an error if the bytes are not a page, for instance because there are no bytes, or because

@@ -1,4 +1,4 @@
-//! What the names of tags mean.
+//! The meanings of the names of tags.
 
 use super::Style;
 use super::parse::Attributes;
@@ -44,8 +44,8 @@ pub(super) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
 }
 
-/// Returns whether the attributes of an element hide it. If a page hides its whole body, it waits for a
-/// script that shows the body. This program runs no scripts, so it shows the body.
+/// Returns whether the attributes of an element hide the element. A page that hides its whole body needs a
+/// script that shows the body again. This program runs no scripts, so it shows the body.
 pub(super) fn is_concealed(name: &str, attributes: &Attributes<'_>) -> bool {
     match name {
         "html" | "body" | "base" => false,
@@ -62,7 +62,7 @@ fn has_no_display(style: &str) -> bool {
 }
 
 /// Returns whether an element is a control: a button or a field, with words that are separate from the
-/// words beside it.
+/// surrounding words.
 pub(super) fn is_control(name: &str) -> bool {
     matches!(name, "button" | "label" | "input" | "select" | "textarea" | "meter" | "progress" | "output")
 }

@@ -20,7 +20,8 @@ const NO_BREAK: char = '\u{a0}';
 /// The largest number of styled parts in a block.
 const MOST_SPANS: usize = 200;
 
-/// How deep nested elements are followed.
+/// The largest number of nested elements of one kind (with a style, a direction, or a list); deeper elements
+/// of this kind have no effect.
 pub(super) const DEEPEST: usize = 64;
 
 /// The parts of a text with a style, as ranges of bytes.
@@ -38,8 +39,8 @@ pub(super) struct Words {
     /// True if a control begins or ends here: then a blank comes before the next word, unless the word
     /// is a full stop or similar.
     apart: bool,
-    /// The open elements with a style: for each one, its name, its style, and where it begins in the
-    /// text.
+    /// For each open element with a style: its name, its style, and the position in the text where the
+    /// element begins.
     open: Vec<(String, Style, usize)>,
 }
 
@@ -105,7 +106,7 @@ impl Words {
         !is_empty && !self.text.ends_with('\n')
     }
 
-    /// Sets the following words in the style of this element.
+    /// Gives the style of this element to the following words.
     pub(super) fn open(&mut self, name: &str) {
         if let Some(style) = style(name).filter(|_| self.open.len() < DEEPEST) {
             let begin = self.text.len() + usize::from(self.owes_blank());

@@ -1,4 +1,4 @@
-//! Checks what a file claims about itself, before a decoder relies on it.
+//! Checks what a file claims about itself, before a decoder relies on these claims.
 //!
 //! The decoders of JPEG and WebP cannot be interrupted, so their work must be limited before they start.
 
@@ -6,13 +6,14 @@ use super::{ImageLimits, allowed, size};
 use crate::gap::Gap;
 use std::borrow::Cow;
 
-/// The largest number of parts that a JPEG may have besides its pixels. Profiles and similar data are cut
-/// into parts of 64 KiB. The time of the decoder grows with the square of the number of parts of one kind.
+/// The largest number of parts that a JPEG may have in addition to its pixels. Profiles and similar data are
+/// cut into parts of 64 KiB. The time of the decoder grows with the square of the number of parts of one
+/// kind.
 const MOST_SEGMENTS: u64 = 1000;
 
-/// Returns how many passes over its pixels a JPEG makes at most. A JPEG without an end marker is
-/// refused, because the decoder would paint its missing part grey. Bytes after the end marker are
-/// ignored, because telephones put a short video there.
+/// Returns the largest number of passes over its pixels that a JPEG can need. A JPEG without an end marker is
+/// refused, because the decoder would paint its missing part grey. Bytes after the end marker are ignored,
+/// because telephones put a short video after this marker.
 pub(super) fn passes(bytes: &[u8]) -> Result<u64, Gap> {
     let (scans, segments) = parts_to_the_end(bytes).ok_or_else(ends_too_early)?;
     if segments > MOST_SEGMENTS {
@@ -40,12 +41,12 @@ fn parts_to_the_end(bytes: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-/// How many bytes of codes lossless data may have, in addition to four bytes for each pixel. The decoder
-/// builds tables from the codes; the tables are some hundred times as large as the codes.
+/// The largest number of bytes of codes in lossless data, in addition to four bytes for each pixel. The
+/// decoder builds tables from the codes; the tables are hundreds of times as large as the codes.
 const MOST_CODES: u64 = 64 << 10;
 
 /// Refuses a WebP if one of its parts is longer than the file or longer than its pixels need, or if a frame
-/// is larger than allowed. The size that the file claims has no influence on this.
+/// is larger than allowed. The check does not use the size that the file claims.
 pub(super) fn check_parts(bytes: &[u8], limits: &ImageLimits) -> Result<(), Gap> {
     let (width, height) = size(bytes).unwrap_or_default();
     let longest = u64::from(width) * u64::from(height) * 4 + MOST_CODES;
@@ -72,8 +73,8 @@ fn check_each(mut rest: &[u8], longest: u64, limits: &ImageLimits) -> Result<(),
     Ok(())
 }
 
-/// If a GIF has no colour table, adds a table of two whites so that the decoder accepts it; transparent
-/// spacers are such GIFs. Other GIFs are not changed.
+/// If a GIF has no colour table, adds a table of two whites so that the decoder accepts the GIF; transparent
+/// spacers have no colour table. Other GIFs are not changed.
 pub(super) fn with_colours(bytes: &[u8]) -> Cow<'_, [u8]> {
     match bytes.split_at_checked(13) {
         Some((head, rest)) if head.starts_with(b"GIF8") && head[10] & 0x80 == 0 => {

@@ -1,10 +1,10 @@
 //! Decodes images from bytes to pixels, within limits.
 //!
 //! Images come from unknown sources. A few hundred bytes can claim to be a billion pixels, so this module
-//! checks the claim before it allocates memory. Decoding itself has no time limit. But each decoder reads
-//! its bytes through a [reader](Watched) that checks a token. So a decoder that reads and writes in turn
-//! ends soon after the token is cancelled. The decoders of JPEG and WebP first read the whole file; their
-//! work after that is bounded for each pixel.
+//! checks the claim before it allocates memory. Decoding itself has no time limit. But each decoder reads its
+//! bytes through a [reader](Watched) that checks a token. So a decoder that alternately reads and writes ends
+//! soon after the token is cancelled. The decoders of JPEG and WebP first read the whole file; after that,
+//! their work for each pixel is bounded.
 
 use crate::gap::Gap;
 use executor::{CancelToken, Cancelled};
@@ -30,8 +30,8 @@ const BYTES_PER_PIXEL: u64 = 4;
 /// about ten passes.
 const PASSES: u64 = 20;
 
-/// How many pixels are scaled to one pixel in one step at most, because the scaler uses 32-bit sums. A larger
-/// image is first scaled down to some thousand pixels.
+/// The largest number of pixels that one step scales down to one pixel; it is limited because the scaler uses
+/// 32-bit sums. A larger image is first scaled down to at most 256 × 256 pixels.
 const MOST_SUMMED: u64 = 1 << 23;
 const HALFWAY: u32 = 256;
 
@@ -51,7 +51,7 @@ pub struct ImageLimits {
 }
 
 impl Picture {
-    /// Makes a picture from pixels, row by row; each pixel has one byte for red, green, blue and alpha.
+    /// Makes a picture from pixels, row by row; each pixel has four bytes, for red, green, blue and alpha.
     /// Returns `None` if the number of pixels is zero or does not match the size.
     pub fn from_rgba(width: u32, height: u32, rgba: &[u8]) -> Option<Picture> {
         let mut pixels = Pixmap::new(width, height)?;
@@ -64,8 +64,9 @@ impl Picture {
         Some(Picture { pixels })
     }
 
-    /// Returns the picture in a form for a place of this size. If the picture is more than twice as large as
-    /// the place, it is scaled down, because painting reads only four of its pixels for each painted pixel.
+    /// Returns the picture, scaled down if necessary, for a place of this size. If the picture is more than
+    /// twice as large as the place, it is scaled down, because for each pixel of the place, painting reads
+    /// only four pixels of the picture.
     pub(crate) fn fitting(&self, width: u32, height: u32) -> Cow<'_, Picture> {
         if self.width() <= width.saturating_mul(2) && self.height() <= height.saturating_mul(2) {
             return Cow::Borrowed(self);
@@ -90,12 +91,12 @@ impl Picture {
     }
 }
 
-/// Decodes the first picture of an image and scales it down to fit into `width` × `height` pixels, with its
-/// proportions. A smaller picture keeps its size.
+/// Decodes the first picture of an image and scales it down to fit into `width` × `height` pixels, without
+/// changing its proportions. A smaller picture keeps its size.
 ///
 /// # Errors
 /// Returns `Ok(Err(gap))` if the bytes are not an image, or if the image exceeds the limits. Returns
-/// `Err(Cancelled)` if the token is cancelled before the end.
+/// `Err(Cancelled)` if the token is cancelled before the decoding has ended.
 pub fn decode(
     bytes: &[u8],
     limits: &ImageLimits,

@@ -1,4 +1,4 @@
-//! Decodes the pixels of a PNG file and ignores everything else in it.
+//! Decodes the pixels of a PNG file and ignores everything else in the file.
 //!
 //! A few compressed bytes can unpack to a colour profile of gigabytes, but the program needs no
 //! profile. So the decoder skips profiles and texts.

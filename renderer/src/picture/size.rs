@@ -1,7 +1,7 @@
 //! Finds the size that an image claims at the beginning of its file.
 //!
-//! The layout uses this size before anything is decoded; if the size is wrong, only the place does
-//! not fit.
+//! The layout uses this size before anything is decoded; a wrong size only makes the place too large or too
+//! small.
 
 use super::lies_on_its_side;
 use image::metadata::Orientation;
@@ -27,8 +27,8 @@ pub(crate) fn size(begin: &[u8]) -> Option<(u32, u32)> {
     (width > 0 && height > 0).then_some((width, height))
 }
 
-/// Finds the size in the segment of the frame. An earlier segment may contain the orientation of
-/// the camera.
+/// Finds the size of a JPEG in the segment that describes its frame. An earlier segment may contain the
+/// orientation of the camera.
 fn of_jpeg(begin: &[u8]) -> Option<(u32, u32)> {
     let (mut at, mut orientation) = (2, Orientation::NoTransforms);
     loop {

@@ -14,7 +14,8 @@ const BAR: f64 = 18.0;
 /// How many lanes are drawn at most: the lanes of the busiest threads.
 const MOST_LANES: usize = 40;
 
-/// The width of a letter in pixels. It determines how much of a bar's name fits into the bar.
+/// The width of a letter in pixels. The width of a letter determines how much of a bar's name fits into the
+/// bar.
 const LETTER: f64 = 6.2;
 
 /// How many characters of a name are drawn at most.
@@ -86,7 +87,7 @@ fn draw_bar(drawing: &mut Drawing, bar: &Drawn, left: f64, right: f64, bottom: f
     drawing.add("</g>");
 }
 
-/// Draws the legend of the colours; the colour of frames is in it only if there are frames.
+/// Draws the legend of the colours; the legend shows the colour of frames only if there are frames.
 fn legend(drawing: &mut Drawing, noted: &Noted) {
     let has_frames = noted.bars.iter().any(|bar| bar.activity == Activity::Writing);
     let all =

@@ -75,8 +75,8 @@ impl Timeline {
         self.started.elapsed()
     }
 
-    /// Begins a bar on the lane of the calling thread; dropping the returned value ends it. `what`
-    /// is a description for human readers.
+    /// Begins a bar on the lane of the calling thread; dropping the returned value ends the bar. `what` is a
+    /// description for human readers.
     #[must_use = "the bar ends when it is dropped"]
     pub fn bar(&self, activity: Activity, what: impl Into<String>) -> Bar {
         let lane = self.lock().lane();

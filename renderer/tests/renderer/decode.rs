@@ -95,7 +95,7 @@ fn an_image_that_says_it_is_huge_is_refused_by_its_header() {
     assert!(decoded(&encoded(&quarters(1000, 1000), ImageFormat::Png), ROOM).is_ok());
 }
 
-/// The decoder does not unpack the colour profile and the text: each one has thirty kilobytes, and would
+/// The decoder does not unpack the colour profile and the text: each of them has thirty kilobytes, and would
 /// become thirty megabytes of zeros.
 #[test]
 fn what_is_packed_beside_the_pixels_is_left_alone() {
@@ -120,11 +120,11 @@ fn packed_zeros(before: &[u8], count: usize) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// The input describes forty million pixels in so few bytes that a decoder reads all of them at once, and
-/// then only writes. The test measures the processor time of its own process, so other programs do not
-/// matter. Writing all pixels takes a sixth of the processor time, and scaling takes the rest. The test
-/// passes if one of several attempts ends early, because on a slow machine the time limit can pass before
-/// the decoder has begun.
+/// The input is so short that a decoder reads all of its bytes at once, and then only writes the forty
+/// million pixels. The test measures the processor time of its own process, so other programs do not matter.
+/// Writing all pixels takes a sixth of the processor time, and scaling takes the rest. The test makes several
+/// attempts, and passes if one of them ends early: on a slow machine the time limit can pass before the
+/// decoder has begun.
 #[test]
 fn a_deadline_ends_a_decoder_that_writes_and_does_not_read() {
     let (width, height) = (1 << 16, 600_u32);
@@ -190,7 +190,7 @@ fn a_frame_that_is_larger_than_its_picture_is_refused_by_its_header() {
 
 const TOO_EARLY: &str = "no image that can be decoded: it ends too early";
 
-/// The decoder ignores a video after the end of a JPEG, where telephones put it.
+/// The decoder ignores the video that telephones put after the end of a JPEG.
 #[test]
 fn what_stands_behind_the_end_of_a_jpeg_is_no_part_of_it() {
     let jpeg = encoded(&quarters(64, 48), ImageFormat::Jpeg);
@@ -233,7 +233,7 @@ fn a_jpeg_that_goes_over_its_pixels_again_and_again_is_refused() {
 }
 
 /// If a part of an XMP text were missing, the decoder would take minutes, because it compares each part with
-/// all others.
+/// all other parts.
 #[test]
 fn a_jpeg_of_countless_parts_is_refused() {
     let part =
@@ -304,7 +304,7 @@ fn encoded_as_it_is(image: &DynamicImage) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// If an image has several frames, the program draws the first one.
+/// If an image has several frames, the program draws the first frame.
 #[test]
 fn of_an_animation_the_first_frame_is_shown() {
     let mut bytes = Vec::new();

@@ -1,5 +1,5 @@
-//! Tests the built-in server: its answers are as slow and as broken as their addresses say, and
-//! dropping it stops it.
+//! Tests the built-in server: its answers are as slow and as broken as their addresses say, and the server
+//! stops when it is dropped.
 
 use executor::CancelToken;
 use renderer::Gap;
@@ -95,7 +95,8 @@ fn a_seed_is_pinned() {
     assert_eq!(latencies.join(" "), "554 455 775 294 547 1063 989 70 101");
 }
 
-/// Dropping the server stops it even while requests of both kinds wait for their answers.
+/// Dropping the server stops it, even while clients wait for a slow answer and for an answer that never
+/// comes.
 #[test]
 fn it_is_gone_when_it_is_dropped() {
     let demo = Demo::start(&options("10m:32x20,1ms:stall")).unwrap();

@@ -1,4 +1,4 @@
-//! Draws a page on a separate thread, so that a test can watch and control it.
+//! Draws a page on a separate thread, so that a test can watch and control the drawing.
 
 use clap::Parser;
 use executor::{CancelToken, Latch};
@@ -83,7 +83,7 @@ impl Drawing {
         mut observer: impl FnMut(Event) + Send + 'static,
         strategy: impl FnOnce(&mut Rendering) -> anyhow::Result<()> + Send + 'static,
     ) -> Drawing {
-        // The page has at least as much time as the test.
+        // The time limit of the page is at least as long as the time limit of the test.
         let patient = ["test", page, "--timeout", "10m", "--page-timeout", "20m"];
         let args = Args::parse_from(patient.iter().chain(options)).render;
         let (events, stop) = (Arc::new(Events::default()), CancelToken::new());

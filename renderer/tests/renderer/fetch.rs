@@ -149,8 +149,8 @@ fn https_needs_its_feature() {
     );
 }
 
-/// Cancelling ends a wait for the answer, for the rest of its head and for the rest of its body, and
-/// closes the connection.
+/// Cancelling ends a wait for an answer, for the rest of the answer's head, and for the rest of the answer's
+/// body, and closes the connection.
 #[test]
 fn a_cancel_ends_each_wait_and_closes_the_connection() {
     for begun in [0, 10, 80] {
@@ -172,8 +172,8 @@ fn a_cancel_ends_each_wait_and_closes_the_connection() {
     }
 }
 
-/// Cancelling shuts the connection down. If a body ends with its connection, the body could then look
-/// complete.
+/// Cancelling shuts the connection down. If a body has no stated length, a body that was cut off could then
+/// look complete.
 #[test]
 fn a_body_that_a_cancel_cut_off_is_no_whole_one() {
     let server = Gated::start();
@@ -195,7 +195,7 @@ fn a_deadline_is_told_from_a_request() {
     assert_eq!(get_cut_off(&server.url("/slow")), Some(CancelKind::Deadline));
 }
 
-/// A server that does not even complete connections, because its backlog stays full.
+/// A server that does not even accept connections, because its backlog stays full.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_cancel_ends_connecting_at_once() {

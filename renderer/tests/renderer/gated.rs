@@ -186,7 +186,7 @@ impl Gated {
         Held { path: path.to_owned(), shared: Arc::clone(&self.shared) }
     }
 
-    /// Returns how often clients have requested `path`.
+    /// Returns how many times clients have requested `path`.
     pub(crate) fn requests(&self, path: &str) -> usize {
         self.shared.lock().requests.get(path).copied().unwrap_or(0)
     }

@@ -1,5 +1,5 @@
-//! Tests how documents are parsed: the pages of `tests/pages`, each with its dump beside it, and short
-//! cases that need no file.
+//! Tests how documents are parsed: the pages of `tests/pages`, with a dump of each page in the same
+//! directory, and short cases that need no file.
 //!
 //! `RECORD=1 cargo test --test renderer pages` writes the dumps; without `RECORD`, the test
 //! compares them.
@@ -15,7 +15,8 @@ use url::Url;
 
 const LIMITS: PageLimits = PageLimits { elements: 20_000, text: 4 << 20, viewport: Viewport::USUAL };
 
-/// If a page has more elements, the dump has its beginning, its end, and a digest of all its elements.
+/// If a page has more elements than this, the dump has the beginning and the end of the page, and a digest of
+/// all elements.
 const MANY: usize = 120;
 
 fn parse(document: impl AsRef<[u8]>) -> Page {
@@ -264,7 +265,7 @@ fn what_is_beyond_the_limits_is_counted() {
     assert_eq!((texts(&page), page.left_out), (vec!["1234567", "123"], 1));
 }
 
-/// Each document has some hundred kilobytes of a single construct, and is parsed three times.
+/// Each document repeats a single construct for hundreds of kilobytes, and is parsed three times.
 #[test]
 fn large_documents_are_no_trouble() {
     for (name, once, times) in [
@@ -290,7 +291,7 @@ fn large_documents_are_no_trouble() {
     }
 }
 
-/// Returns the words of each block; if the block reads from right to left, they are in capitals.
+/// Returns the words of each block; the words are in capitals if the block reads from right to left.
 fn directions(document: &str) -> String {
     let block = |element: &Element| match element {
         Element::Text(block) if block.right_to_left => block.text.to_uppercase(),

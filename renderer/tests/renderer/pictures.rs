@@ -1,4 +1,5 @@
-//! Tests how pages are drawn: the pages of `tests/pages`, each with its picture beside it.
+//! Tests how pages are drawn: the pages of `tests/pages`, with the picture of each page in the same
+//! directory.
 //!
 //! `RECORD=1 cargo test --test renderer pictures` draws these pictures again. Check the new pictures
 //! before you commit them.
@@ -47,7 +48,7 @@ pub(crate) fn page(name: &str) -> Page {
     Page::parse(&document, None, &base, limits).expect("it is a page")
 }
 
-/// Makes an image for a place; it has stripes whose colours depend on the place.
+/// Makes an image with stripes for a place; the colours of the stripes depend on the place.
 pub(crate) fn picture_for(place: usize) -> Picture {
     let hue = u8::try_from(place * 53 % 200).unwrap();
     let rgba = RgbaImage::from_fn(160, 90, |x, y| {
@@ -187,8 +188,8 @@ fn no_options_make_a_picture_that_memory_has_no_room_for() {
     }
 }
 
-/// Checks that the comparison of pictures notices the differences that a reader would notice, and no
-/// others.
+/// Checks that the comparison of pictures notices the differences that a reader would notice, and no other
+/// differences.
 #[test]
 fn the_distance_tells_swapped_images_a_lost_line_and_a_shift() {
     let page = page("long-catalogue");

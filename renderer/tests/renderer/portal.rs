@@ -1,4 +1,4 @@
-//! Tests that the travel portal shows one entry for each company, in the order of rank, at the
+//! Tests that the travel portal shows one entry for each company, in the order of their ranks, at the
 //! deadline.
 
 use crate::gated::{Answer as Bytes, Gated};
@@ -108,8 +108,8 @@ fn whoever_is_late_is_called_off_and_the_others_have_their_answers() {
     }
 }
 
-/// A list that came over HTTP must not name a local file, but a list that is a file may. In both cases
-/// each company has exactly one entry.
+/// A list that was fetched over HTTP must not name a local file, but a list in a local file may name one. In
+/// both cases each company has exactly one entry.
 #[test]
 fn a_list_from_elsewhere_names_no_file() {
     let local = tempfile::NamedTempFile::new().expect("a file");

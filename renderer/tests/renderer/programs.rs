@@ -66,13 +66,13 @@ pub(crate) fn ended(mut child: Child) -> Output {
     child.wait_with_output().expect("it has ended")
 }
 
-/// Returns a flag for a program that might otherwise give up an advertisement on a slow machine.
+/// Returns a flag that keeps a program from giving up an advertisement on a slow machine.
 fn patient(name: &str) -> &'static [&'static str] {
     if name == "time_budget" { &["--budget", "10m"] } else { &[] }
 }
 
-/// Runs a program with a time limit that must end it. If the machine is so slow that the other images are
-/// not finished in time, the next attempt has a longer limit.
+/// Runs a program with a time limit, which must end the program. If the machine is so slow that the other
+/// images are not finished in time, the next attempt has a longer limit.
 fn with_a_limit(run: impl Fn(&str) -> Run, was_too_slow: impl Fn(&Run) -> bool) -> (Run, &'static str) {
     let mut runs = ["500ms", "2s", "8s", "20s"].into_iter().map(|limit| (run(limit), limit));
     runs.find(|(run, _)| !was_too_slow(run)).expect("the machine is too slow for 20 s")
@@ -95,7 +95,7 @@ fn every_program_draws_the_page_of_the_built_in_server() {
     }
 }
 
-/// The JSON says when the reader saw the text and each image, and where.
+/// For the text and each image, the JSON says when and where the reader saw it.
 #[test]
 fn what_the_reader_has_seen_is_in_the_json_with_its_time_and_place() {
     for name in PAGE_PROGRAMS {
@@ -238,7 +238,7 @@ fn a_page_that_does_not_come_names_its_address_and_the_time() {
     assert!(run.stderr().contains("/ cannot be drawn: not there after 50ms"), "{}", run.stderr());
 }
 
-/// If the first signal comes while images are loading, the program ends gracefully and writes the
+/// If the first signal arrives while images are loading, the program ends gracefully and writes the
 /// unfinished picture.
 #[cfg(unix)]
 #[test]
@@ -271,7 +271,7 @@ fn a_signal_writes_what_has_been_drawn() {
     }
 }
 
-/// The program writes the picture to a pipe without a reader, so it does not end by itself.
+/// The program writes the picture to a pipe without a reader, so the program does not end by itself.
 #[cfg(unix)]
 #[test]
 fn a_second_signal_ends_the_program_at_once() {

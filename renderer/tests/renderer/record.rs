@@ -47,7 +47,7 @@ fn no_title_makes_the_drawing_something_else_than_xml() {
     assert!(!svg.contains("]]>") && !svg.contains(['\u{fffe}', '\u{ffff}', '\u{0}']));
 }
 
-/// A bar is recorded when it ends, so the outer bar comes last.
+/// A bar is recorded when it ends, so the outer bar is recorded last.
 #[test]
 fn a_bar_within_another_one_is_drawn_on_top_of_it() {
     let timeline = Timeline::start();
@@ -151,7 +151,7 @@ fn frames_of_an_earlier_run_go_and_other_files_stay() {
     assert_eq!(left, ["animation.png", "frame-0001.png", "frame-0009.txt", "frame-ours.png", "picture.png"]);
 }
 
-/// The first frame goes to a pipe without a reader, so writing it takes as long as the test wants.
+/// The first frame is written to a pipe without a reader, so the test decides how long the write takes.
 #[cfg(unix)]
 #[test]
 fn who_paints_does_not_wait_for_the_frames() {
@@ -197,7 +197,7 @@ fn colour_of(folder: &Path, number: usize) -> Option<u8> {
     Some(image::open(folder.join(format!("frame-{number:04}.png"))).ok()?.into_rgb8().as_raw()[0])
 }
 
-/// Only those pixels wait to be written that have been painted.
+/// Only the pixels that have been painted wait to be written.
 #[test]
 fn a_frame_takes_the_pixels_that_changed_and_no_others() {
     let base = Url::parse("http://h.example/").unwrap();

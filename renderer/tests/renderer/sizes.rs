@@ -12,7 +12,7 @@ fn places(page: &str) -> Vec<(u32, u32)> {
     Drawing::begin(page, &[], |_| Ok(())).end().expect("laid out").places
 }
 
-/// Returns the places of the images of a page that is a file, with its image files beside it.
+/// Returns the places of a page's images; the page and its images are files in the same directory.
 fn places_on_file(page: &str, files: &[(&str, &[u8])]) -> Vec<(u32, u32)> {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files {
@@ -67,8 +67,7 @@ fn a_file_of_this_machine_says_how_large_it_is() {
     assert_eq!(places_on_file(&(data + "'>"), &[]), [(40, 20)]);
 }
 
-/// The layout does not wait for an image from a server: if the image is beside words, it gets the
-/// size of an icon.
+/// The layout does not wait for an image from a server: an image in a line of words gets the size of an icon.
 #[test]
 fn the_page_says_how_large_an_image_from_a_server_is() {
     let server = Gated::start();

@@ -311,7 +311,7 @@ fn a_page_that_is_stopped_while_it_waits_for_the_advertisement_calls_it_off() {
 
 // ----- starving -----
 
-/// The test cancels the parts of the page that starved, because otherwise they would occupy the only thread
+/// The test cancels the tasks for the parts of the page that starved, so they do not occupy the only thread
 /// when the next page needs it.
 #[test]
 fn a_page_that_starves_calls_its_parts_off() {
@@ -353,7 +353,7 @@ fn all_strategies_draw_the_same_picture() {
     assert!(pictures.windows(2).all(|two| two[0].picture == two[1].picture), "two strategies differ");
 }
 
-/// If a page shows the same bullet forty times, it has only one image.
+/// A page that shows the same bullet forty times has only one image.
 #[test]
 fn an_image_that_a_page_shows_several_times_is_loaded_once() {
     let all: [Strategy; 6] = [

@@ -5,8 +5,8 @@ use crate::gated::{Answer, Gated};
 use crate::programs::Run;
 use std::fs;
 
-/// A character that no font has becomes a box, and a page of boxes does not count as a success.
-/// Characters that need no glyph are not counted.
+/// A character that is in no font becomes a box, and a page of boxes does not count as a success. Characters
+/// that need no glyph are not counted.
 #[test]
 fn characters_without_a_glyph_are_counted_and_the_flag_is_named() {
     let server = Gated::start();
@@ -113,7 +113,7 @@ fn a_frame_that_cannot_be_written_decides_the_status() {
     }
 }
 
-/// Text, place-holders, gaps and rules are painted in another order. Each frame stores only the changed
+/// Text, place-holders, gaps and rules are painted in a different order. Each frame stores only the changed
 /// pixels, but the last frame is still complete.
 #[test]
 fn the_last_frame_is_the_picture_in_whatever_order_it_was_painted() {

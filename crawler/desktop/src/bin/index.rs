@@ -1,9 +1,9 @@
 //! The indexing half of desktop search: it puts the words of files into an index on disk.
 //!
 //! One thread walks through directories and puts files that have changed into a bounded queue. Several
-//! threads take files out, read them, and put their words into the index. When the walk ends or is stopped,
-//! a poison pill for each reading thread goes into the queue. Files that are in front of the pills in the
-//! queue are still indexed.
+//! threads take files out of the queue, read them, and put their words into the index. When the walk ends or
+//! is stopped, a poison pill for each reading thread is put into the queue. Files that are in front of the
+//! pills in the queue are still indexed.
 //!
 //! ```sh
 //! cargo run -p desktop-search --bin index -- --demo demo-files --into demo-index
@@ -63,7 +63,7 @@ pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Res
     }
     let (crawl, is_whole) = crawler.join().map_err(|_| anyhow!("the thread that walks has panicked"))??;
     match failed {
-        // If the commit also fails, its error explains why the threads have ended.
+        // If the commit also fails, the error of the commit explains why the threads have ended.
         Some(error) => indexing.commit(false).and(Err(error)),
         None => indexing.commit_rest(&crawl, is_whole).map(|()| is_whole),
     }

@@ -1,4 +1,4 @@
-//! The searching half of desktop search: it finds the files that have some words, and prints the best
+//! The searching half of desktop search: it finds the files that have the given words, and prints the best
 //! matches first. Each match has a line of text that shows why the file was found.
 //!
 //! ```sh
@@ -6,8 +6,8 @@
 //! cargo run -p desktop-search --bin search -- demo-index "poison pill" -- -queue
 //! ```
 //!
-//! The exit status is that of `grep`: 0 if a file was found, 1 if none was found, and 2 if the search
-//! failed.
+//! The exit status is the same as that of `grep`: 0 if a file was found, 1 if no file was found, and 2 if the
+//! search failed.
 
 use anyhow::anyhow;
 use clap::Parser;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// The size, in bytes, of the largest file in which `search` looks for a line; `index` takes no larger
+/// The size, in bytes, of the largest file in which `search` looks for a line; `index` indexes no larger
 /// files.
 const LARGEST: u64 = 1 << 30;
 

@@ -59,13 +59,13 @@ fn told_to_stop_it_indexes_what_is_queued_and_the_next_run_goes_on() {
     let folder = Folder::with_a_tree(MANY);
     folder.index(&[]);
     let all = folder.contents();
-    // All files now have another time, but the same words.
+    // All files now have a different modification time, but the same words.
     folder.touch("2020-01-01");
     let (mut child, mut messages) = start(&folder, &[]);
     until_it_halts(&child);
     signal(&child, "-INT");
-    // The signal must reach the child before the test reads the child's output, which lets the child
-    // continue.
+    // The signal must reach the child before the test reads the child's output, because reading the output
+    // lets the child continue.
     let rest = thread::spawn(move || {
         thread::sleep(Duration::from_millis(100)); // if this time is too short, more files are indexed
         let mut rest = String::new();

@@ -1,5 +1,5 @@
-//! Checks that a fault of an index, a tree or a disk ends in a message and an exit status, without a hang.
-//! No committed file is lost.
+//! Checks that after a fault of an index, a tree or a disk, the program ends with a message and an exit
+//! status, and does not hang. No committed file is lost.
 
 use crate::folder::Folder;
 use clap::Parser;

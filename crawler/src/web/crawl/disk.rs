@@ -2,9 +2,9 @@
 //! the pages are in a file.
 //!
 //! The store changes its pages in memory and in the file in one place, [`exchange`](Store::exchange). The
-//! data in memory can be restored from the file at any time, and each run restores it at its start. The
-//! file lags behind memory by the pages that are [in flight](super::keeper), but all records in the file
-//! are true.
+//! data in memory can be restored from the file at any time, and each run restores this data at its start.
+//! Compared with memory, the file lacks the pages that are [in flight](super::keeper), but all records in the
+//! file are true.
 
 use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, Trouble};
 use super::keeper::Keeper;
@@ -43,7 +43,7 @@ pub struct Disk {
     asking: HashMap<Arc<str>, Box<Asking>>,
     changes: Changes,
     keeper: Keeper,
-    /// The key of the job of each lease that is handed out.
+    /// For each lease that is handed out, the key of the lease's job.
     out: Vec<Arc<str>>,
     under_way: UnderWay,
 }

@@ -1,9 +1,9 @@
 //! The thread that writes the state while the other threads fetch pages.
 //!
-//! A commit waits for the disk, which takes the same time for one page as for many pages. So the keeper
-//! writes in one commit everything that arrived during the previous commit. A page is *in flight* while it
-//! is being fetched, or was fetched and is not durable yet. Each page in flight has a permit, which the
-//! commit gives back. The number of permits is the number of pages that may be fetched again after a crash.
+//! A commit waits for the disk, and this wait takes the same time for one page as for many pages. So the
+//! keeper writes in one commit everything that arrived during the previous commit. A page is *in flight*
+//! while it is being fetched, or was fetched and is not durable yet. Each page in flight has a permit, which
+//! the commit gives back. After a crash, at most as many pages are fetched again as there are permits.
 
 use super::state::{Changes, State};
 use anyhow::anyhow;
@@ -45,8 +45,8 @@ impl Keeper {
         Keeper { state, permits, writes: 0, durable, at_work: None }
     }
 
-    /// Takes up to `most` permits for fetches. Waits for a permit if no permit is free and no page is
-    /// `out`, that is, being fetched.
+    /// Takes up to `most` permits for fetches. If no permit is free and no page is `out`, that is, being
+    /// fetched, waits for a permit.
     ///
     /// # Errors
     /// Fails if an earlier change could not be written, because then fetching more pages is useless.
@@ -126,9 +126,9 @@ impl AtWork {
 // ANCHOR: keep
 /// Writes changes in the order in which they arrive, until all senders are gone.
 ///
-/// The order matters, because a page that was found is fetched only after the outcome of the page that
-/// links to it has been sent. So the found page is committed together with the page that links to it, or
-/// in a later commit, but never without that page.
+/// The order matters: a page that was found is fetched only after the outcome of the page that links to it
+/// has been sent. So the found page is committed together with the page that links to it, or in a later
+/// commit, but never without that page.
 ///
 /// # Errors
 /// Fails if the state cannot be written. All committed changes stay.

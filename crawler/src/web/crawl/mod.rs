@@ -1,4 +1,4 @@
-//! The crawl: the selection of the next page, the work of a thread on it, and the durable state.
+//! The crawl: the selection of the next page, the work of a thread on this page, and the durable state.
 //!
 //! | module | what it is about |
 //! |---|---|

@@ -6,7 +6,7 @@ use super::rules::{Asking, Rules, Step};
 use super::visit::Visit;
 use std::sync::Arc;
 
-/// A page to fetch, or a site to ask.
+/// A page to fetch, or a site to ask for its rules or lists.
 #[derive(Debug, Clone)]
 pub enum Lease {
     /// A page, the rules of its site, and the record of an earlier run if the page is visited again.
@@ -51,7 +51,7 @@ pub enum Effect {
         links: Vec<Job>,
         /// True if the site has answered correctly.
         is_well: bool,
-        /// True if the server was asked, so that the next request must wait.
+        /// True if a request was sent to the server, so that the next request must wait.
         was_asked: bool,
     },
     /// The page waits for another run, for the given reason.
@@ -81,8 +81,8 @@ impl Effect {
     }
 }
 
-/// Returns the record of a page whose site does not answer, for a page that is only checked: the missing
-/// answer is then the result.
+/// Returns the record of a page that is only checked and whose site does not answer: the missing answer is
+/// the result of the check.
 pub fn of_a_site_that_is_away(depth: u32, why: &str) -> Record {
     Record::failed(depth, format!("its site is away ({why})")).over_now()
 }

@@ -90,7 +90,7 @@ pub struct Asking {
     pages: Vec<Job>,
 }
 
-/// A site that is being asked, in the form that is sent to other processes.
+/// A site that is being asked for its rules or lists, in the form that is sent to other processes.
 #[cfg(feature = "redis")]
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Asked {
@@ -118,9 +118,9 @@ pub enum Step {
         /// The pages that the site lists.
         listed: Vec<Job>,
     },
-    /// The site does not answer. The variant has the reason, and the pause if the site has asked for one.
-    /// The rules of the site could forbid anything, so the site must be asked again (RFC 9309, section
-    /// 2.3.1.4).
+    /// The site does not answer. The variant has the reason of the failure, and the pause if the site has
+    /// asked for a pause. The rules of the site could forbid anything, so the site must be asked again (RFC
+    /// 9309, section 2.3.1.4).
     Away(Job, String, Option<Duration>),
 }
 
@@ -189,7 +189,7 @@ impl Asking {
     }
 
     // ANCHOR: step
-    /// Requests the next file. A panic while an answer is read counts as no answer.
+    /// Requests the next file. If a panic occurs while an answer is read, there is no answer.
     ///
     /// # Errors
     /// Fails if `token` was cancelled.

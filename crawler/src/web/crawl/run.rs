@@ -25,7 +25,7 @@ use url::Url;
 /// The number of pages that are fetched at once from the user's own site.
 const DEMO_STRIPES: usize = 16;
 
-/// The note in a state that identifies the built-in site to which the state belongs.
+/// A note in a state; the note identifies the built-in site to which the state belongs.
 const DEMO: &str = "built-in site";
 
 /// The values that a run starts with.
@@ -106,8 +106,8 @@ impl Run<Shared> {
     }
 }
 
-/// The time by which a lease is longer than the time limit of a page, because there is work before and
-/// after the fetch.
+/// How much longer a lease is than the time limit of a page, because there is work before and after the
+/// fetch.
 #[cfg(feature = "redis")]
 const MARGIN: Duration = Duration::from_secs(30);
 

@@ -127,7 +127,7 @@ fn name(piece: &str) -> String {
     name
 }
 
-/// Shortens a name that is too long to its beginning and a hash of the whole name.
+/// Shortens a name if it is too long: keeps the beginning of the name, and adds a hash of the whole name.
 fn shortened(name: &str) -> String {
     if name.len() <= LONGEST_NAME {
         return name.to_owned();

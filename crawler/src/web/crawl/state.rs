@@ -1,8 +1,8 @@
 //! The record of all pages, crawled or not, in a file that survives a crash of the process.
 //!
 //! The file is a `redb` database. Each page has a record. A commit writes the outcomes of some pages,
-//! together with the new pages to which they link. So a page is finished only when its links are recorded,
-//! and no link is lost.
+//! together with the new pages to which these pages link. So a page is finished only when its links are
+//! recorded, and no link is lost.
 //!
 //! ```text
 //!   waiting ── a commit has its links ──▶ fetched
@@ -10,10 +10,10 @@
 //!      └── given up, or not allowed ──▶ failed, refused
 //! ```
 //!
-//! A page that was fetched but not committed before the process died still waits, and is fetched again. So
-//! a page is fetched *at least once*. Another file beside the state records that the page was [under
-//! way](super::under_way). A page is given up if the process died three times while it fetched the page,
-//! because the page may be the cause.
+//! If a page was fetched but not committed before the process died, the page still waits, and is fetched
+//! again. So a page is fetched *at least once*. A separate file in the directory of the state records that
+//! the page was [under way](super::under_way). A page is given up if the process died three times while it
+//! fetched the page, because the page may be the cause.
 
 pub use super::record::{Progress, Record};
 
@@ -47,13 +47,13 @@ const RULES: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("rules")
 /// The time until which no request may be sent to a site, in milliseconds since 1970.
 const RESTS: TableDefinition<&str, u64> = TableDefinition::new("rests");
 
-/// The number of bytes of the file that are kept in memory.
+/// How many bytes of the file are kept in memory.
 const CACHE: usize = 16 << 20;
 
-/// The longest pause that can be right: a longer pause was written with a wrong clock.
+/// The longest plausible pause: a longer pause must have been written with a wrong clock.
 const LONGEST_REST: Duration = Duration::from_hours(24);
 
-/// Rules that allow nothing, for a site whose own rules the process read when it died.
+/// Rules that allow nothing, for a site whose own rules were being read when the process died.
 const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
 
 /// The changes that are written together.
@@ -107,8 +107,8 @@ pub struct State {
 }
 
 impl State {
-    /// Opens the state file, or creates it. Reads the whole file, because otherwise damaged data would be
-    /// trusted, and written again.
+    /// Opens the state file, or creates it. Reads the whole file to detect damaged data, which the program
+    /// would otherwise trust and write again.
     ///
     /// # Errors
     /// Fails if another process has the file, if the file is damaged or of a later version, or if the

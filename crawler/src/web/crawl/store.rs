@@ -1,4 +1,4 @@
-//! The store of a crawl's pages, from the view of its workers, and the work loop of a worker.
+//! The store of a crawl's pages, as its workers see it, and the work loop of a worker.
 //!
 //! ```text
 //!              leases                              outcomes
@@ -48,7 +48,7 @@ pub trait Store: Send + Sync + 'static {
     /// Fails in the same cases as [`exchange`](Self::exchange).
     fn finish(&self) -> Result<(), Self::Error>;
 
-    /// Gives leases back whose work was not begun or not finished. A lease that is given back does not
+    /// Gives back the leases whose work was not begun or not finished. A lease that is given back does not
     /// count as a try.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ pub struct SiteNow {
     pub name: Arc<str>,
     /// The number of waiting pages.
     pub waiting: usize,
-    /// The number of stripes that have a page or rest.
+    /// The number of stripes that have a page or are resting.
     pub taken: usize,
     /// The number of pages that were finished in this run.
     pub over: usize,
@@ -101,9 +101,9 @@ pub struct SiteNow {
 }
 
 // ANCHOR: work
-/// Works until the crawl has ended or `stop` is cancelled, with up to `most` leases at a time. Each lease
-/// is a task of the executor `tasks`, which must have no other tasks. In the end, `tasks` is shut down, and
-/// the interrupted leases are given back. Returns the number of interrupted leases.
+/// Works until the crawl has ended or `stop` is cancelled, with up to `most` leases at a time. Each lease is
+/// a task of the executor `tasks`, which must have no other tasks. At the end, `tasks` is shut down, and the
+/// interrupted leases are given back. Returns the number of interrupted leases.
 ///
 /// A `task` must not panic, because then the store would not learn the outcome of its lease.
 ///
@@ -141,7 +141,7 @@ struct Worker<S: Store, E, F> {
     task: F,
     /// Outcomes that no turn has reported yet.
     finished: Mutex<Vec<(S::Lease, S::Outcome)>>,
-    /// The thread that has a turn holds this lock.
+    /// A thread holds this lock while it takes a turn.
     places: Mutex<Places<S::Lease, S::Error>>,
     /// Tells the thread that waits for the end of the crawl to take a turn.
     wake: Sender<()>,
@@ -175,8 +175,8 @@ where
     F: Fn(&S::Lease, &CancelToken) -> Result<S::Outcome, Cancelled> + Send + Sync + 'static,
 {
     /// Exchanges all finished leases for new leases, and creates a task for each new lease. Only one thread
-    /// takes a turn at a time. If two turns counted the free places at once, the second turn would find
-    /// none, although the store may have a lease for it.
+    /// takes a turn at a time. If two turns counted the free places at once, the second turn would find no
+    /// free place, although the store may have a lease for this turn.
     ///
     /// The outcomes that arrive during a turn are reported together by the next turn. The first thread that
     /// finishes a lease during a turn waits for the next turn; other threads continue.
@@ -229,8 +229,8 @@ where
     }
     // ANCHOR_END: work
 
-    /// Adds an outcome to those that the next turn reports. Returns true if no other outcome was waiting
-    /// for the next turn.
+    /// Adds an outcome to the outcomes that the next turn reports. Returns true if no other outcome was
+    /// waiting for the next turn.
     fn add(&self, finished: Option<(S::Lease, S::Outcome)>) -> bool {
         let mut all = lock(&self.finished);
         let is_first = all.is_empty();

@@ -1,10 +1,10 @@
-//! A file beside the state that lists the jobs in progress, for as long as the process lives.
+//! A file next to the state file; it lists the jobs in progress for as long as the process lives.
 //!
-//! If the process dies, the file remains, and the next run reads from the file which jobs were in progress.
-//! Data that a process has written to a file survives its death, even if the process did not wait for the
-//! disk. So a write to this file takes only some microseconds, and no page waits for the write. After a
-//! power failure, the file may be lost: then the next run cannot know the interrupted jobs, and counts no
-//! deaths.
+//! If the process dies, the file remains, and the next run reads the names of the interrupted jobs from the
+//! file. Data that a process has written to a file survives the death of the process, even if the process did
+//! not wait for the disk. So a write to this file takes only some microseconds, and no page waits for the
+//! write. After a power failure, the file may be lost: then the next run cannot know the interrupted jobs,
+//! and counts no deaths.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
@@ -18,7 +18,7 @@ pub struct UnderWay {
 }
 
 impl UnderWay {
-    /// Returns the file beside a state. The file is created when the first job begins.
+    /// Returns the file that lists the jobs of a state. The file is created when the first job begins.
     pub fn beside(state: &Path) -> UnderWay {
         UnderWay { path: path(state), file: None, names: Vec::new() }
     }

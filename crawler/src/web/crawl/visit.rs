@@ -34,9 +34,8 @@ pub enum Visit {
 }
 
 impl Visitor {
-    /// Visits a page unless the `rules` of its site forbid it, and waits for the page's server. A panic
-    /// while a page is read makes the page count as failed. If a page is visited again, `before`
-    /// is its record.
+    /// Visits a page unless the `rules` of its site forbid it, and waits for the page's server. If reading a
+    /// page panics, the page counts as failed. If a page is visited again, `before` is its record.
     ///
     /// # Errors
     /// Fails if `token` was cancelled; then the visit has no result.

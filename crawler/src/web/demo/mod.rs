@@ -1,5 +1,5 @@
-//! A deterministic site in this process, so that a crawl can be tried without a network and its result can
-//! be compared.
+//! A deterministic site in this process, so that a crawl can be tried without a network and the crawl's
+//! result can be compared.
 //!
 //! ```text
 //!   /                         the start; a tree of pages with links across it
@@ -38,7 +38,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use url::Url;
 
-/// The time that dropping the site waits for the site's threads, after all of them were told to stop.
+/// How long a drop of the site waits for the site's threads, after all of them were told to stop.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// The pause before the next accept if the system has no resources for a connection.
@@ -117,17 +117,17 @@ impl Demo {
     /// Returns the addresses that a complete crawl of this site must keep, apart from addresses for which
     /// [`is_loose`](Demo::is_loose) returns true. One of the returned pages is named only in the sitemap.
     ///
-    /// In this set, a page is an address that is answered with 200 and HTML, possibly after several tries
-    /// or a redirect. A page whose HTML names another address as the canonical one is not in the set. The
+    /// In this set, a page is an address that is answered with 200 and HTML, possibly after several tries or
+    /// a redirect. A page whose HTML names another address as the canonical address is not in the set. The
     /// addresses contain no fragment and no dot segments.
     pub fn pages(&self) -> BTreeSet<String> {
         self.shared.site.kept()
     }
 
-    /// Returns true if a crawl may keep this address but need not keep it. Such addresses include
-    /// everything without an end (a calendar, sessions, a bomb, a body) and everything that is not HTML.
-    /// Copies that name their original, and answers that are longer than their declared length, are also
-    /// such addresses.
+    /// Returns true if a crawl may keep this address but need not keep it. A crawl may keep or leave out
+    /// everything without an end (a calendar, sessions, a bomb, a body) and everything that is not HTML. The
+    /// same is true of copies that name their original, and of answers that are longer than their declared
+    /// length.
     pub fn is_loose(&self, url: &str) -> bool {
         self.is_among(url, &traps::LOOSE)
     }

@@ -1,5 +1,5 @@
-//! The ordinary pages: a tree with additional links across it, made of pseudo-random numbers that are the
-//! same in each run.
+//! The ordinary pages: a tree with additional links across it; pseudo-random numbers that are the same in
+//! each run determine the pages.
 
 use fastrand::Rng;
 use std::fmt::Write;

@@ -54,7 +54,7 @@ const NOWHERE: [&str; 9] = [
 pub(super) const HEALS: &str = "/healing.html";
 pub(super) const HEALS_AFTER: usize = 2;
 
-/// The time that the slow page takes.
+/// How long the server takes to answer with the slow page.
 pub(super) const SLOW: Duration = Duration::from_millis(300);
 
 /// The size of the bomb after decompression, in MiB.

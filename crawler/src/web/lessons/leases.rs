@@ -64,7 +64,7 @@ impl Way {
         self.worst(self.moments().flat_map(|from| (1..=2 * LONG).map(move |ticks| from..from + ticks)))
     }
 
-    /// Returns the ticks of a run in which both workers live.
+    /// Returns the ticks of a run in which both workers stay alive.
     fn moments(self) -> Range<usize> {
         0..run(self, &(0..0)).1
     }
@@ -139,7 +139,8 @@ impl Engine {
         Some(lease)
     }
 
-    /// Puts pages whose lease has expired back into the queue, fewer than [`TRIES`] times each.
+    /// Puts each page whose lease has expired back into the queue, unless its leases have expired [`TRIES`]
+    /// times.
     fn run_out(&mut self, now: usize) {
         for lease in self.leases.extract_if(.., |lease| lease.until <= now) {
             if lease.tries + 1 < TRIES {

@@ -56,9 +56,9 @@ impl Process {
 pub struct Cost {
     /// The number of writes of a run that is not killed.
     pub writes: usize,
-    /// The amount of work that was never done, at the crash point with the largest such amount.
+    /// The largest amount of work that was never done, over all crash points.
     pub lost: usize,
-    /// The amount of work that was repeated, at the crash point with the largest such amount.
+    /// The largest amount of work that was repeated, over all crash points.
     pub again: usize,
 }
 
@@ -174,7 +174,8 @@ impl Pages {
 }
 
 // ANCHOR: crawl
-/// Crawls the pages that are not done according to the disk, until none is left or the process is killed.
+/// Crawls the pages that are not done according to the disk, until no such page is left or the process is
+/// killed.
 fn crawl(
     process: &mut Process,
     order: Order,
@@ -233,7 +234,7 @@ fn crawl(
 /// The ways in which letters are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Letters {
-    /// A letter is marked as sent, and then it is sent.
+    /// A letter is marked as sent, and then the letter is sent.
     MarkThenSend,
     /// A letter is sent, and then the letter is marked as sent.
     SendThenMark,
@@ -284,10 +285,10 @@ impl Letters {
     }
 }
 
-/// What a kill at one crash point costs. Letters are numbered from 0.
+/// The cost of a kill at one crash point. Letters are numbered from 0.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Kill {
-    /// How many letters the disk has as marked when the process is killed.
+    /// The number of letters that are marked on the disk when the process is killed.
     pub marked: usize,
     /// The letters that were read before the process was killed.
     pub read: Vec<usize>,
@@ -367,7 +368,8 @@ impl fmt::Display for Tables {
     }
 }
 
-/// Returns the cost of each order as JSON: what the tables say, and for letters each crash point.
+/// Returns the cost of each order as JSON: the contents of the tables, and for letters the cost at each crash
+/// point.
 pub fn json() -> serde_json::Value {
     let row = |order: String, Cost { writes, lost, again }| serde_json::json!({ "order": order, "writes": writes, "lost": lost, "again": again });
     let pages = Order::ALL.map(|order| row(order.to_string(), order.cost()));

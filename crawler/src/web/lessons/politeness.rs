@@ -224,8 +224,8 @@ mod tests {
 
     type Way = fn(&Arc<Diary>, &CancelToken) -> anyhow::Result<()>;
 
-    /// Runs one of the ways, with endless pauses, until `wanted` is true; returns the sites from which a
-    /// page was fetched by then.
+    /// Runs one of the ways, with endless pauses, until `wanted` is true; returns the sites from which a page
+    /// was fetched until then.
     fn until(way: Way, wanted: impl Fn(&Diary) -> bool) -> Vec<&'static str> {
         let (diary, stop) = (Diary::new(Duration::from_hours(1)), CancelToken::new());
         thread::scope(|scope| {

@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use url::Url;
 
-/// The number of pages with the same problem that are named.
+/// The largest number of pages that are named for each problem.
 const NAMED: usize = 5;
 
 /// The reason that is reported for one redirect too many.
@@ -22,8 +22,8 @@ const MOST_MOVES: usize = 20;
 
 /// Writes a line of JSON for each page that was fetched, with the keys `{"url", "status", "links"}`.
 ///
-/// The new file is written beside the old file and then renamed, so that a reader sees either the old file
-/// or the new file. If the file cannot be written, no partial file is left.
+/// The new file is written in the directory of the old file and then renamed, so that a reader sees either
+/// the old file or the new file. If the file cannot be written, no partial file is left.
 ///
 /// # Errors
 /// Fails if the state is damaged, or if the file cannot be written.
@@ -180,7 +180,8 @@ fn is_moved(page: &Record) -> bool {
     page.status.is_some_and(|status| (300..400).contains(&status))
 }
 
-/// Returns one redirect of each cycle of redirects: the redirect whose address sorts first.
+/// Returns one redirect of each cycle of redirects: the redirect whose address is first in alphabetical
+/// order.
 fn circles(moved: &HashMap<String, String>) -> Vec<&String> {
     let (mut known, mut circles) = (HashSet::new(), Vec::new());
     for start in moved.keys() {

@@ -163,7 +163,7 @@ struct Report<'r> {
     is_saved: bool,
     /// Pages that were requested again and had not changed.
     unchanged: usize,
-    /// Pages that this run should have fetched or requested again but has not.
+    /// Pages that this run should have fetched or requested again, but did not request.
     waiting: usize,
     seconds: f64,
 }

@@ -16,10 +16,11 @@ use std::collections::HashSet;
 use std::io::Read as _;
 use url::Url;
 
-/// The largest number of URLs in a sitemap, by its protocol.
+/// The largest number of URLs in a sitemap, according to the sitemap protocol.
 pub const MOST: usize = 50_000;
 
-/// The largest number of bytes of a sitemap, by its protocol, both compressed and decompressed.
+/// The largest number of bytes of a sitemap, according to the sitemap protocol, both compressed and
+/// decompressed.
 pub const LARGEST: usize = 50 << 20;
 
 /// The largest depth of nested elements. The protocol needs three levels, and its extensions need some
@@ -60,10 +61,10 @@ impl Sitemap {
     }
 }
 
-/// Parses a sitemap that came from `base`; the sitemap may be a gzip file, as on many sites. If the
-/// document is longer than [`LARGEST`], only the beginning is parsed, without the line or the element that
-/// is cut off. At most `limit` URLs are kept, and never more than [`MOST`]. Time and memory grow with
-/// the length of the sitemap.
+/// Parses a sitemap that was fetched from `base`; the sitemap may be a gzip file, as on many sites. If the
+/// document is longer than [`LARGEST`], only the beginning is parsed, without the line or the element that is
+/// cut off. At most `limit` URLs are kept, and never more than [`MOST`]. Time and memory grow with the length
+/// of the sitemap.
 ///
 /// The protocol requires absolute URLs. Like other crawlers, this function still accepts a URL in a `<loc>`
 /// that is relative to `base`.

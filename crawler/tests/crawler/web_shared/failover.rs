@@ -1,5 +1,5 @@
-//! Checks a crawl in which a replica of the engine takes over. The crawl fetches and records exactly those
-//! pages again that the replica had not received.
+//! Checks a crawl in which a replica of the engine takes over. The crawl fetches and records again exactly
+//! the pages that the replica had not received.
 
 use super::engine::Engine;
 use super::forwarder::Forwarder;
@@ -22,8 +22,8 @@ fn what_a_copy_had_not_heard_of_is_done_again_when_it_takes_over() {
     let address = Forwarder::to(shared.engine.port, |_, _| false);
     let children: Vec<_> = (0..2).map(|process| shared.start_at(process, &address.url(), &LEASE)).collect();
     shared.until_asked(100);
-    // From this point, the replica receives no data. So the replica is in the same state as after a slow
-    // connection when the engine is killed.
+    // From this point, the replica receives no data. So when the engine is killed, the replica is in the same
+    // state as after a slow connection.
     assert_eq!(copy.say(&["REPLICAOF", "NO", "ONE"]), "+OK");
     let heard = length(&copy);
     shared.until_asked(200);

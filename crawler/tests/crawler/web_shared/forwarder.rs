@@ -15,7 +15,7 @@ pub(super) struct Forwarder {
 struct Way {
     /// The port of the engine.
     engine: u16,
-    /// The additional time of each answer.
+    /// The delay that is added to each answer.
     pause: Duration,
     open: Vec<TcpStream>,
 }

@@ -132,7 +132,7 @@ fn is_complete(output: &Output) -> Value {
     report
 }
 
-/// Checks that all children complete the crawl, and returns the number of outcomes that came too late.
+/// Checks that all children complete the crawl, and returns the number of outcomes that arrived too late.
 fn all_are_complete(children: Vec<Child>) -> usize {
     children.into_iter().map(|child| late(&is_complete(&ended(child)))).sum()
 }

@@ -37,8 +37,8 @@ fn stop_one_with_a_lease(children: &[Child], engine: &Engine) -> usize {
     panic!("none of them ever has a lease");
 }
 
-/// Four processes of four threads each crawl a site. One process is killed, one process is told to stop,
-/// and twice a process is paused for longer than its leases.
+/// Four processes, with four threads each, crawl a site. One process is killed, one process is told to stop,
+/// and two times a process is paused for longer than its leases.
 fn a_site_that_allows(stripes: usize, pages: usize) {
     let engine = Engine::start();
     let site = Site::start("127.0.0.1", pages, Duration::from_millis(10));
@@ -85,7 +85,8 @@ fn a_site_that_allows(stripes: usize, pages: usize) {
     println!("{most} at the same moment, {again} again; {ran_out} leases ran out");
     assert!(ran_out > 0, "nothing is shown");
     assert!(most <= stripes + ran_out, "{most} at the same moment, and {ran_out} leases ran out");
-    // Four requests were cut off in the killed process, and four in the process that was told to stop.
+    // Four requests were cut off in the killed process, and four requests in the process that was told to
+    // stop.
     assert!(again <= ran_out + 8, "{again} again, and {ran_out} leases ran out");
 }
 

@@ -19,7 +19,7 @@ pub fn pause_after(tries: u32) -> Duration {
     FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(tries)).min(LONGEST_PAUSE)
 }
 
-/// A unit of work: a page to fetch, or a site to ask.
+/// A unit of work: a page to fetch, or a site to ask for its rules or lists.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Job {
     /// The page's address in normalised form.
@@ -72,8 +72,8 @@ pub struct Limits {
     pub patience: Duration,
     /// The time that a stripe rests after each page; a site may ask for a longer rest.
     pub delay: Duration,
-    /// The number of pages of a site that are fetched at the same time. If a site asks for pauses, there is
-    /// a pause between any two of its pages.
+    /// How many pages of a site are fetched at the same time. If a site asks for pauses, there is a pause
+    /// between any two of its pages.
     pub per_site: usize,
 }
 
@@ -107,12 +107,12 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The consequence when a page could not be fetched, or a site could not be asked.
+/// The consequence of a failure to fetch a page or to ask a site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
     /// The page is tried again after a pause. During the pause, other pages of the site are fetched.
     OfThePage,
-    /// The site is paused for this time, and then asked.
+    /// The site is paused for this time, and is then asked for its rules again.
     OfTheSite(Duration),
     /// The site is already paused, or was already left to the next run.
     Known,

@@ -14,27 +14,27 @@
 //! times have passed.
 //!
 //! A stripe of [`StripedExecutor`](executor::StripedExecutor) starts its next task as soon as its current
-//! task has ended, and runs its tasks in the order of their submission. In the frontier, the next page of a
-//! stripe comes after a delay, and the page that is nearest to the start comes first.
+//! task has ended, and runs its tasks in the order of their submission. In the frontier, a stripe gets its
+//! next page after a delay, and the page that is nearest to the start is handed out first.
 //!
 //! # A site that is away
 //!
-//! A failure at first counts against the site, and not against the page. After some failures in a row, or
-//! if the site demands it, the site is closed and paused; after the pause, the crawler asks the site for
-//! its rules again. If the site answers, the failures count against the pages. If the site does not answer,
-//! its pause is doubled, and its pages keep their places and their tries. If a site does not answer for
-//! longer than the crawl's patience, the site is left: its pages still wait in the state, and the next run
-//! fetches them.
+//! At first, a failure counts against the site, and not against the page. After some failures in a row, or if
+//! the site demands it, the site is closed and paused; after the pause, the crawler asks the site for its
+//! rules again. If the site answers, the failures count against the pages. If the site does not answer, its
+//! pause is doubled, and its pages keep their places and their tries. If a site does not answer for longer
+//! than the crawl's patience, the site is left to the next run: its pages still wait in the state, and the
+//! next run fetches them.
 //!
 //! # Invariants
 //!
 //! 1. A page is added only once. So each page is either waiting, or being fetched, or finished.
-//! 2. `open` counts the pages that are waiting or being fetched. A page is counted before the page that
-//!    links to it is finished. So after the last page is finished, no other page can come.
+//! 2. `open` counts the pages that are waiting or being fetched. A page is counted before the page that links
+//!    to it is finished. So after the last page is finished, no other page can be added.
 //! 3. The number of pages of a site that are being fetched is at most the number of its stripes; a resting
 //!    stripe has no page.
-//! 4. A closed site has no stripes: it is being asked for its rules, or will be asked, and none of its
-//!    pages is taken.
+//! 4. A closed site has no stripes: it is being asked for its rules, or will be asked, and none of its pages
+//!    is handed out.
 //! 5. If a site was left to the next run, none of its pages is open.
 //! 6. At most one page in progress was also in progress at two earlier deaths of the process. So only this
 //!    page can be the cause of a third death.
@@ -160,8 +160,8 @@ impl Frontier {
     // ANCHOR_END: add
 
     // ANCHOR: take
-    /// Takes up to `most` jobs that may be done now: from each site in turn, the page that is nearest to
-    /// the start. The returned jobs count as being in progress.
+    /// Takes up to `most` jobs that may be done now: the sites take turns, and each site hands out its page
+    /// that is nearest to the start. The returned jobs count as being in progress.
     pub fn take(&mut self, most: usize, now: Instant) -> Vec<Job> {
         while let Some(first) = self.later.first_entry().filter(|first| first.key().0 <= now) {
             match first.remove() {
@@ -235,15 +235,15 @@ impl Frontier {
         self.sites.get(site).map_or(self.limits.delay, |site| site.delay)
     }
 
-    /// Records how often processes have died while they asked a site.
+    /// Records how many times processes have died while they asked a site.
     pub fn has_seen_deaths(&mut self, name: &Arc<str>, deaths: u32) {
         let new = || Site { must_be_asked: true, ..Site::default() };
         self.sites.entry(Arc::clone(name)).or_insert_with(new).deaths = deaths;
         self.look_at(name);
     }
 
-    /// Records the end of a pause that a site asked for in an earlier run. Returns true if the end is beyond
-    /// the patience of this run; then the site is left.
+    /// Records the end of a pause that a site asked for in an earlier run. Returns true if the pause ends
+    /// later than the patience of this run allows; then the site is left to the next run.
     pub fn leave_alone(&mut self, name: &Arc<str>, until: Instant, now: Instant) -> bool {
         let new = || Site::default();
         let site = self.sites.entry(Arc::clone(name)).or_insert_with(new);
@@ -302,7 +302,7 @@ impl Frontier {
 
     // ANCHOR: done
     /// Records that a page is finished: fetched, or given up. `is_well` is true if the site has answered
-    /// correctly. If the page's server was not asked, the page's stripe is free at once.
+    /// correctly. If no request was sent to the page's server, the page's stripe is free at once.
     pub fn done(&mut self, page: &Job, is_well: bool, was_asked: bool, now: Instant) {
         self.is_no_suspect(page);
         let site = self.site_of(page);
@@ -346,7 +346,7 @@ impl Frontier {
         Status { sites, open: self.open, left: self.left, seen: self.seen.len() }
     }
 
-    /// All pages are finished or left.
+    /// Returns true if all pages are finished or left to the next run.
     pub fn is_over(&self) -> bool {
         self.open == 0
     }
@@ -419,7 +419,7 @@ impl Frontier {
         }
     }
 
-    /// Closes a site. The site is paused; if the pause would be too long, the site is left.
+    /// Closes a site. The site is paused; if the pause would be too long, the site is left to the next run.
     fn close(&mut self, name: &Arc<str>, asked: Option<Duration>, now: Instant) -> Trouble {
         let site = self.sites.get_mut(name).expect("it is in trouble");
         let pause = asked.unwrap_or_default().max(pause_after(site.rests));

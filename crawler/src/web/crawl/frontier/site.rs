@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Site {
     /// The number of the site's stripes, which is zero while the site is closed.
     pub(super) stripes: usize,
-    /// The number of stripes that have a page or rest.
+    /// The number of stripes that have a page or are resting.
     pub(super) taken: usize,
     /// The number of pages that were finished in this run.
     pub(super) over: usize,
@@ -33,8 +33,8 @@ pub(super) struct Site {
     pub(super) rests: u32,
     /// The number of times that the site was asked and did not answer.
     pub(super) outages: u32,
-    /// True if one of the failures in a row was an answer that the server is busy. After an answer that the
-    /// server is busy, only a fetched page shows that the site works.
+    /// True if one of the failures in a row was an answer that said that the server is busy. After an answer
+    /// that said that the server is busy, only a fetched page shows that the site works.
     pub(super) is_busy: bool,
     /// The time of the first of the failures in a row.
     pub(super) since: Option<Instant>,

@@ -31,7 +31,7 @@ pub(super) struct Engine {
 pub(super) enum Trouble {
     /// The problem may disappear by itself.
     Passing(String),
-    /// The engine refuses this process until its operator changes something.
+    /// The engine refuses this process until the engine's operator changes something.
     Closed(String),
     /// The problem ends the run.
     Lasting(String),
@@ -101,8 +101,8 @@ impl Engine {
         self.query(cmd(name).arg(key).arg(args)).map_err(|error| self.trouble(&error))
     }
 
-    /// Returns, for each pair in `members`, whether a set of the crawl has a value: a pair is the name of the
-    /// set and the value. The call takes one round trip.
+    /// Each pair in `members` has the name of a set of the crawl and a value; returns, for each pair, whether
+    /// the set has the value. The call takes one round trip.
     pub(super) fn are_members(&mut self, members: &[(String, String)]) -> Result<Vec<bool>, Trouble> {
         let mut questions = pipe();
         for (set, member) in members {
@@ -121,8 +121,8 @@ impl Engine {
         self.connected(|connection| command.query(connection))
     }
 
-    /// Calls a function with the connection. After most errors the connection is closed, because otherwise
-    /// a late answer could be taken for the answer to the next request.
+    /// Calls a function with the connection. After most errors the connection is closed, because otherwise a
+    /// late answer could be mistaken for the answer to the next request.
     fn connected<T>(
         &mut self,
         ask: impl FnOnce(&mut Connection) -> Result<T, RedisError>,

@@ -7,7 +7,7 @@ use anyhow::{anyhow, bail};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// The key of the note in a state that names the crawl to which its pages belong.
+/// The key of a note in a state; the note names the crawl to which the pages of the state belong.
 const CRAWL: &str = "shared crawl";
 
 /// The first process sets the flags of the crawl. Another process is refused if its flags differ, because
@@ -46,8 +46,8 @@ fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
     differ
 }
 
-/// Refuses a file of another crawl: a file has the pages of only one crawl, because two crawls would be
-/// mixed in its graph.
+/// Refuses a file of another crawl: a file has the pages of only one crawl, because otherwise its graph would
+/// mix two crawls.
 pub(super) fn refuse_others(state: &State, crawl: &str) -> anyhow::Result<()> {
     let path = state.path().display();
     match state.note(CRAWL)? {
@@ -76,7 +76,7 @@ pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Re
     Ok((name, true))
 }
 
-/// An entry of the stream of records: its mark, and then names and values in turn.
+/// An entry of the stream of records: its mark, and then names and values, which alternate.
 type Entry = (String, Vec<String>);
 
 /// Writes records that an earlier run with this file has left in the engine: the run ended before it wrote

@@ -1,13 +1,13 @@
 //! The records that the engine may delete, because they are in the file of this process.
 //!
-//! The engine keeps each record in a stream until it is durable. If the engine deleted a record earlier,
-//! the record would be lost when a process died before the record was on the disk. The next run of the
-//! process reads the records that are left in the stream. A *mark* is the number of an entry in the stream
-//! of records.
+//! The engine keeps each record in a stream until the record is durable. If the engine deleted a record
+//! earlier, the record would be lost when a process died before the record was on the disk. The next run of
+//! the process reads the records that are left in the stream. A *mark* is the number of an entry in the
+//! stream of records.
 
 use std::collections::VecDeque;
 
-/// The number of marks that justify a command to the engine.
+/// The smallest number of marks for which a command to the engine is worthwhile.
 const MANY: usize = 64;
 
 /// The marks of records that the engine still keeps, in order; each mark has the number of the write to the
@@ -16,7 +16,7 @@ const MANY: usize = 64;
 pub(super) struct Marks(VecDeque<(u64, String)>);
 
 impl Marks {
-    /// Adds a mark: all records up to this mark are durable once this number of writes is durable.
+    /// Adds a mark: when this number of writes is durable, all records up to this mark are durable.
     pub(super) fn add(&mut self, writes: u64, mark: String) {
         self.0.push_back((writes, mark));
     }

@@ -41,7 +41,7 @@ pub(super) struct Member {
     pub(super) waiting: Vec<Brought>,
     pub(super) rules: HashMap<Arc<str>, Arc<Rules>>,
     pub(super) unchanged: usize,
-    /// The number of outcomes that came too late.
+    /// The number of outcomes that arrived too late.
     pub(super) late: usize,
     /// The engine's counts, from its last answer.
     pub(super) last: Answer,
@@ -145,8 +145,8 @@ impl Member {
         unwritten
     }
 
-    /// Sends the waiting outcomes, and takes up to `most` leases. A request without an answer is sent again
-    /// first, unchanged.
+    /// Sends the waiting outcomes, and takes up to `most` leases. Before any other request, a request without
+    /// an answer is sent again unchanged.
     pub(super) fn bring(&mut self, most: usize) -> Result<Vec<Fenced>, Trouble> {
         let mut leases = Vec::new();
         loop {
@@ -167,7 +167,7 @@ impl Member {
             let is_old = sent.at.elapsed() > self.lease / 2;
             for lease in self.hear(&answer, sent.brought)? {
                 if is_old || leases.len() >= most {
-                    // If the answer took long, the lease may expire before the work is done.
+                    // If the answer took a long time, the lease may expire before the work is done.
                     self.waiting.push(Brought::back(lease));
                 } else {
                     leases.push(lease);

@@ -71,7 +71,7 @@ pub struct Joining<'j> {
     pub lease: Duration,
 }
 
-/// A lease, and the token that proves that it is the latest lease of its page.
+/// A lease, and the token that proves that the lease is the latest lease of its page.
 #[derive(Debug, Clone)]
 pub struct Fenced {
     token: String,
@@ -84,7 +84,7 @@ impl AsRef<Lease> for Fenced {
     }
 }
 
-/// The pages of a crawl, from the view of one of its processes.
+/// The pages of a crawl, as one of its processes sees them.
 pub struct Shared {
     /// The pages that this process has recorded.
     state: Arc<State>,
@@ -164,7 +164,8 @@ impl Store for Shared {
         }
     }
 
-    /// Tries until the leases have expired; after that, the engine ignores the outcomes.
+    /// Tries to report the outcomes until the leases have expired; after that, the engine ignores the
+    /// outcomes.
     fn finish(&self) -> anyhow::Result<()> {
         let mut member = self.member();
         let patience = self.patience.min(member.lease);
@@ -236,7 +237,7 @@ impl Results for Shared {
         member.engine.ask("SISMEMBER", &format!("s:{bucket}"), &[&sum]).unwrap_or(true)
     }
 
-    /// Returns the pages that the engine has not seen, or none if the engine no longer answers.
+    /// Returns the pages that the engine has not seen, or no pages if the engine no longer answers.
     fn unseen(&self, urls: HashSet<String>) -> Vec<String> {
         let mut member = self.member();
         let sums: Vec<_> = urls.iter().map(|url| member.sums.of(url)).collect();

@@ -59,7 +59,7 @@ impl Outage {
 /// meanwhile. This function does not wait if the problem needs the engine's operator.
 ///
 /// # Errors
-/// Returns a sentence for the user, also if `stop` is cancelled.
+/// Returns a sentence for the user, even if `stop` is cancelled.
 pub(super) fn until_it_answers<T>(
     engine: &mut Engine,
     patience: Duration,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// The index of the last worker, and of the last dead letter, that is shown.
+/// The index of the last worker that is shown, and of the last dead letter that is shown.
 const SHOWN: &str = "9"; // the index 9 means ten lines
 
 /// Returns the progress of the crawl as text.

@@ -73,7 +73,7 @@ pub(super) struct Request<'r> {
     pub(super) is_leaving: bool,
 }
 
-/// The crawl's [`Limits`] in the form for the script.
+/// The crawl's [`Limits`] in the form that the script expects.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Bounds {
     pages: usize,

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// time limit, for any value of the limit.
 const TIMEOUT: Duration = Duration::from_millis(50);
 
-/// `/news` is complete when the request to stop comes. The task for `/news` has not returned yet, so the
+/// `/news` is complete when the request to stop arrives. The task for `/news` has not returned yet, so the
 /// page is reported as cut off.
 // ANCHOR: false_positive
 pub fn false_positive() -> TwoDays {
@@ -43,21 +43,21 @@ pub fn wrappers() -> TwoDays {
     });
     crawl.moment.comes();
     let tasks = crawl.pages.shutdown_now();
-    // In this place, the listing calls `((CrawlTask) task).getPage()`. In Rust, a `Task`
-    // cannot be cast. A `Task` reveals only its name.
+    // At this point, the listing calls `((CrawlTask) task).getPage()`. In Rust, a `Task` cannot be cast. A
+    // `Task` reveals only its name.
     let mut left: Vec<Page> = tasks.iter().filter_map(|task| address(task.name()?)).collect();
     crawl.moment.over();
     left.extend(crawl.cut_off());
     crawl.next_day(left)
 }
 
-/// Returns the page of the site that has the given name.
+/// From the site, returns the page that has the given name.
 fn address(name: &str) -> Option<Page> {
     SITE.iter().map(|(page, _)| *page).find(|page| *page == name)
 }
 // ANCHOR_END: wrappers
 
-/// The first page has three links. When the request to stop comes, one link has been submitted, and the
+/// The first page has three links. When the request to stop arrives, one link has been submitted, and the
 /// next link has just been recorded as seen.
 // ANCHOR: links_lost
 pub fn links_lost() -> TwoDays {

@@ -13,8 +13,8 @@
 //! | [`too_slow`] | every page that was being fetched, because one page took long to give up |
 //! | [`right()`] | nothing |
 //!
-//! A task waits at its moment only for a limited time, and every wait for a task is limited as well: a way
-//! that would hang panics instead.
+//! A task that has reached its moment waits only for a limited time, and every wait for a task is limited as
+//! well: a wait that would never end becomes a panic.
 
 mod faults;
 mod right;

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The duration of one wait for the tasks. The wait is repeated as often as necessary.
 const TICK: Duration = Duration::from_millis(5);
 
-/// The position of a task when the request to stop comes.
+/// The position of a task when the request to stop arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Point {
     /// The task is waiting for the server.
@@ -46,8 +46,8 @@ impl State {
 }
 // ANCHOR_END: state
 
-/// The request to stop comes when the task of `stopped` is at `point`. The task gives up only after the
-/// first wait for it has ended.
+/// The request to stop arrives when the task of `stopped` is at `point`. The task gives up only after the
+/// first wait for this task has ended.
 // ANCHOR: right
 pub fn right(threads: usize, point: Point, stopped: Page) -> TwoDays {
     let state = Arc::new(Mutex::new(State { found: vec![SITE[0].0], done: Vec::new() }));

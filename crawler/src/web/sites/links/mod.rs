@@ -32,8 +32,8 @@ pub struct Links {
     pub canonical: Option<Url>,
     /// The names of the document's parts: each `id`, and the `name` of each `<a>`.
     pub parts: Vec<String>,
-    /// Parts of documents to which the links lead: each URL with the text after its `#`, in the form in
-    /// which a browser looks for it.
+    /// Parts of documents to which the links lead: each URL with the text after its `#`, in the form in which
+    /// a browser looks for this text.
     pub fragments: Vec<(String, String)>,
     /// True if the document asks crawlers not to follow its links, by the word `nofollow` or `none` in a
     /// `<meta name=robots>`.
@@ -147,7 +147,7 @@ impl Page {
 
     /// Keeps a link, unless it is already known, has a scheme that is not fetched, or is beyond a limit.
     fn link(&mut self, href: Option<&str>) {
-        // Like the URL standard, this line removes spaces and control characters at both ends.
+        // As the URL standard demands, this line removes spaces and control characters at both ends.
         let Some(href) = href.map(|href| href.trim_matches(|c: char| c <= ' ')) else { return };
         if href.contains('#') && href.len() <= LONGEST && self.fragments.len() < self.limit {
             self.fragments.push(href.to_owned());
@@ -205,8 +205,8 @@ impl Page {
     }
 }
 
-/// Returns the target of `5; url=next.html`, a text of a `<meta http-equiv=refresh>` or of a field
-/// `Refresh`. The text is parsed like in browsers: after the time, only the URL is required.
+/// Returns the target of `5; url=next.html`, a text of a `<meta http-equiv=refresh>` or of a field `Refresh`.
+/// The text is parsed as in browsers: the `url=` after the time is optional.
 fn refreshed(content: &str) -> Option<&str> {
     let content = content.trim_ascii();
     let behind = content.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');

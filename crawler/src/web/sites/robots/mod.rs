@@ -1,7 +1,8 @@
 //! `robots.txt`: the rules that say which URLs of its site a crawler may fetch (RFC 9309).
 //!
-//! A file has groups of rules, each for some crawlers. All groups that name this crawler apply together; if
-//! no group names it, the groups for `*` apply. Among the rules that match a URL, the longest rule decides.
+//! A file has groups of rules, and each group is for some crawlers. All groups that name this crawler apply
+//! together; if no group names it, the groups for `*` apply. Among the rules that match a URL, the longest
+//! rule decides.
 
 use super::urls::{LONGEST, Octet, encode, is_unreserved, is_web, normalise, octets};
 use memchr::memmem;
@@ -9,15 +10,15 @@ use std::collections::HashSet;
 use std::time::Duration;
 use url::Url;
 
-/// The number of bytes of a file that are read; RFC 9309, section 2.5, demands at least 500 KiB. A line
-/// that is cut off at this limit is ignored.
+/// How many bytes of a file are read; RFC 9309, section 2.5, demands at least 500 KiB. A line that is cut off
+/// at this limit is ignored.
 pub const LOOKED_AT: usize = 512 << 10;
 
-/// The longest pause between two requests that a file may ask for. If a file asks for a longer pause, the
+/// The longest pause that a file may ask for between two requests. If a file asks for a longer pause, the
 /// pause is reduced to this value.
 pub const LONGEST_DELAY: Duration = Duration::from_mins(1);
 
-/// The number of sitemaps of a file that are kept.
+/// The largest number of sitemaps that are kept from one file.
 const MOST_SITEMAPS: usize = 1000;
 
 /// The rules of a site for one crawler.
@@ -26,8 +27,8 @@ const MOST_SITEMAPS: usize = 1000;
 /// [`host_key`](super::urls::host_key).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Robots {
-    /// The rules, sorted by length, with the longest rule first. Among rules of equal length, the rules
-    /// that allow come first.
+    /// The rules, sorted by length, with the longest rule first. Among rules of equal length, the rules that
+    /// allow URLs come first.
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<Box<str>>,
@@ -61,9 +62,9 @@ impl Robots {
         Robots { rules: vec![Rule::new(b"/", false)], ..Robots::all() }
     }
 
-    /// Returns true if the crawler may fetch the URL. The longest rule that matches decides. Among several
-    /// rules of equal length, a rule that allows decides. If no rule matches, the URL is allowed (section
-    /// 2.2.2). `/robots.txt` is always allowed.
+    /// Returns true if the crawler may fetch the URL. Among the rules that match the URL, the longest rule
+    /// decides. Among several rules of equal length, a rule that allows the URL has priority. If no rule
+    /// matches, the URL is allowed (section 2.2.2). `/robots.txt` is always allowed.
     pub fn allows(&self, url: &Url) -> bool {
         if url.path() == "/robots.txt" {
             return true;
@@ -184,8 +185,8 @@ impl Reader {
     }
 }
 
-/// Parses seconds: digits with at most one point among them. Returns `None` for a text that is not a number
-/// of seconds.
+/// Parses seconds: digits with at most one decimal point. Returns `None` for a text that is not a number of
+/// seconds.
 fn delay(value: &[u8]) -> Option<Duration> {
     let is_number = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     let seconds: f64 = str::from_utf8(value).ok().filter(|_| is_number)?.parse().ok()?;
@@ -253,8 +254,8 @@ enum Form {
     /// Unreserved characters are decoded, reserved characters stay as they are written, and all other
     /// characters are encoded.
     Plain,
-    /// Like [`Form::Plain`], but in a query `:`, `/`, `?` and `@` are decoded, because they have no meaning
-    /// there (RFC 3986, section 3.4). In the RFC's table, `?baz=https://foo.bar` is equal to
+    /// Like [`Form::Plain`], but `:`, `/`, `?` and `@` in a query are decoded, because they have no meaning
+    /// in a query (RFC 3986, section 3.4). In the RFC's table, `?baz=https://foo.bar` is equal to
     /// `?baz=https%3A%2F%2Ffoo.bar`.
     Loose,
 }

@@ -19,12 +19,13 @@ pub const LONGEST: usize = 8000;
 
 /// Returns the normal form of a URL. URLs that name the same page have the same normal form.
 ///
-/// When the crate `url` parses the text, it already normalises the case of scheme and host, dot segments,
-/// the default port, and an empty path. This function removes the fragment, the user name, the password,
-/// and a `?` with nothing after it. The function decodes characters that need no encoding with `%`, and
-/// writes the digits of other encodings in upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2). The dot at
-/// the end of `example.org.` is removed, because it only marks the name as complete and the server is the
-/// same. The order of a query and repeated slashes are kept, because a server may distinguish them.
+/// When the crate `url` parses the text, it already normalises the case of scheme and host, dot segments, the
+/// default port, and an empty path. This function removes the fragment, the user name, the password, and a
+/// `?` with nothing after it. The function decodes characters that need no percent-encoding, and writes the
+/// digits of other percent-encodings in upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2). The dot at the
+/// end of `example.org.` is removed, because it only marks the name as complete and the server is the same.
+/// The order of the parts of a query and repeated slashes are kept, because they may make a difference to a
+/// server.
 pub fn normalise(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);
