@@ -1,4 +1,5 @@
-//! Draws four images of a page twice: in the order of the page, and in the order in which they arrive.
+//! Draws four images of a page twice: first in the order in which they stand on the page, then in the order
+//! in which they arrive.
 //!
 //! ```sh
 //! cargo run --example completion_order

@@ -1,10 +1,11 @@
-//! Draws a picture in a parallel loop over its rows. Then adds a frame to the picture, pixel by pixel.
+//! Draws a picture in a parallel loop over its rows. Then the example adds a frame to the picture, pixel by
+//! pixel.
 //!
 //! ```sh
 //! cargo run --example rows_of_a_picture
 //! ```
 //!
-//! `bench` compares this program with a version for rayon.
+//! `bench` compares this program with a version that uses rayon.
 
 use executor::fork_join::{Pieces, par_for_each};
 
@@ -18,7 +19,8 @@ fn main() {
 }
 
 // ----- compared in `bench` -----
-/// The rows in the middle take longest. A thread that has no more rows takes rows from another thread.
+/// The rows in the middle of the picture take longest. A thread that has no more rows takes rows from another
+/// thread.
 pub fn drawn(width: usize, height: usize) -> Vec<u8> {
     let mut picture = vec![0; width * height];
     par_for_each(picture.as_mut_slice().chunks_of(width).enumerated(), |(y, row)| {
@@ -41,8 +43,8 @@ pub fn frame(width: usize, height: usize) -> Vec<u8> {
     (0..width * height).map(|at| u8::from(is_border(at))).collect()
 }
 
-/// Returns how fast a point of the plane moves away when its number is squared again and again: 0 means
-/// fast, and 9 means never.
+/// Returns how fast a point of the plane moves away when its number is squared again and again: the result 0
+/// means fast, and 9 means never.
 pub fn steps(x: f64, y: f64) -> u8 {
     let (mut re, mut im) = (0.0, 0.0);
     for step in 0..90_u8 {

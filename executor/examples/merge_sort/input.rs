@@ -1,6 +1,6 @@
 //! The numbers to sort, the same in each run, and a check that they are sorted.
 
-/// Returns `count` numbers below `most` that look random. The same seed gives the same numbers.
+/// Returns `count` numbers below `most` that look like random numbers. The same seed gives the same numbers.
 pub fn numbers(seed: u64, count: usize, most: u32) -> Vec<u32> {
     let mut state = seed;
     let mut next = || {

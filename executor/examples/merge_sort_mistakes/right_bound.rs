@@ -1,5 +1,5 @@
-//! The caller passes the last index of the part as `right`. But the function expects the
-//! first index after the part.
+//! The caller passes the last index of the part as `right`. But the function expects the index after that
+//! last index.
 
 // ANCHOR: sort
 fn sort(array: &mut [u32], left: usize, right: usize) {

@@ -1,5 +1,5 @@
-//! Each lane has a thread, and the number of a stripe decides its lane. The example counts time in turns. In
-//! one turn, each of the two threads runs one task.
+//! Each lane has a thread, and the number of a stripe determines its lane. The example counts time in turns.
+//! In one turn, each of the two threads runs one task.
 
 use executor::{ManualExecutor, StripedExecutor, prelude::*};
 use std::error::Error;

@@ -1,5 +1,5 @@
-//! A thread pool in five steps. Each trial shows what goes wrong without a step, and that the step repairs
-//! it.
+//! A thread pool in five steps. Each trial shows what goes wrong without a certain step, and that the pool
+//! with this step is right.
 //!
 //! ```sh
 //! cargo run --example pool_steps            # all trials
@@ -130,7 +130,8 @@ fn an_order() {
     pool.shutdown();
 }
 
-/// Returns the order in which a pool with one worker runs the jobs that came while the worker was busy.
+/// Runs jobs on a pool with one worker, and returns their order; the jobs are submitted while the worker is
+/// busy.
 fn order_of_four(execute: &dyn Fn(Job)) -> String {
     let (tell, told) = mpsc::channel();
     let busy = occupy(execute);

@@ -35,8 +35,8 @@ impl Blocks {
     }
 
     // ANCHOR: pack
-    /// Writes the content that begins in each cell, starting from the upper left corner. Covered cells take
-    /// no bits.
+    /// Packs the contents of the cells into one number, beginning with the upper left cell of the board.
+    /// Covered cells take no bits.
     pub fn pack(&self, board: &Board) -> Position {
         let (bits, cells) = (self.bits(), &board[..self.width * self.height]);
         let begins = cells.iter().filter(|begins| **begins != COVERED);

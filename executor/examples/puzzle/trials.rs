@@ -1,4 +1,4 @@
-//! Shows, for the small puzzles, the length of the solution that each way to search finds.
+//! Shows the length of the solution that each kind of search finds for the small puzzles.
 
 use crate::blocks::Blocks;
 use crate::puzzle::Position;

@@ -37,8 +37,8 @@ impl Greeter {
         round.cancel_because(begin_again());
     }
 
-    /// Makes `round` the current round's token and takes the greeting, under the same lock. Therefore no
-    /// restart can come between the two steps.
+    /// Makes `round` the current round's token and takes the greeting, both under one lock. Therefore no
+    /// restart can come between these two steps.
     pub fn begin(&self, round: &CancelToken) -> &'static str {
         let mut state = self.state();
         state.round = round.clone();

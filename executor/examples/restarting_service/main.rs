@@ -1,4 +1,4 @@
-//! A service that begins a new round at one kind of request, and ends at every other request.
+//! A service that begins a new round after one kind of request, and ends after every other kind.
 //!
 //! ```sh
 //! cargo run --example restarting_service -- restart

@@ -15,7 +15,8 @@ use crate::books::{Books, Entry};
 
 const SUBMITTERS: u64 = 3;
 const STEPS: u64 = 60;
-/// The largest number of further tasks in the chain that a task submits.
+/// A chain of tasks, in which each task submits the next task, has at most this number of tasks after the
+/// first.
 const DEPTH: u32 = 4;
 
 /// The executors and tasks that each task can reach.
@@ -47,7 +48,7 @@ impl World {
     }
 
     /// The executors end in a random order, while the submitters still run. The wrappers wait for no other
-    /// executor, so they end first.
+    /// executor, so the wrappers end first.
     fn end(&self, random: &mut Random) {
         let all: [&dyn ExecutorService; 6] =
             [&self.stripes, &self.serial, &self.bounded, &self.threads, &self.forks, &self.scheduler];

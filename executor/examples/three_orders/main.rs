@@ -1,4 +1,5 @@
-//! Six tasks run on one pool: in any order, in one line, and in a line for each name.
+//! Six tasks run on one pool: first in any order, then one after the other, then one after the other for each
+//! name.
 //!
 //! ```sh
 //! cargo run --example three_orders
