@@ -1,22 +1,22 @@
-//! The whole life of a pool, drawn at random: every way in which a worker can leave, combined with every way
-//! in which a task can come or leave.
+//! The whole life of a pool, drawn at random: every way in which a worker can end, combined with every way in
+//! which a task can enter or leave the pool.
 //!
 //! A scenario is data ([`scenario`]): the pool's settings, the steps of two or three threads, and the way in
 //! which the pool ends. The module [`world`] plays the scenario and judges it by four rules:
 //!
-//! * An accepted task has exactly one of three fates, exactly once: it runs, it comes back, or it is
-//!   cancelled. A refused task comes back.
+//! * An accepted task has exactly one of three fates: it runs, it comes back, or it is cancelled. A refused
+//!   task comes back.
 //! * Each handle reports its task's fate.
-//! * A live pool runs each task for which it could have a thread. The test checks this rule when all threads
-//!   have made their steps and the running tasks wait at a gate. If a join does not end then, shuttle reports
-//!   a deadlock.
-//! * The counts are exact. The number of waiting tasks is checked whenever all threads wait, and all counts
-//!   are checked at the end.
+//! * A live pool runs each task for which it can have a thread. The test checks this rule when all threads
+//!   have done their steps and the running tasks wait at a gate. If a join does not return at that point,
+//!   shuttle reports a deadlock.
+//! * The counts are exact. The test checks the number of waiting tasks whenever all threads wait, and it
+//!   checks all counts at the end.
 //!
 //! Each seed chooses a scenario, which is played under some schedules of both kinds.
 //! `COMPOSITE_SCHEDULES=1000000` asks for more schedules. A failure prints its scenario and seed, and
 //! `COMPOSITE_SEED=SEED COMPOSITE_SCHEDULES=1` plays only that scenario again. Several processes can share a
-//! long run if each process has a different first seed.
+//! long run if each process starts with a different seed.
 
 mod scenario;
 mod world;
