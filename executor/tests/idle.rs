@@ -1,4 +1,4 @@
-//! An idle pool uses no processor time. This test runs in a process of its own, so that no other thread is
+//! An idle pool uses no processor time. This test runs in a separate process, so that no other thread is
 //! busy.
 #![cfg(target_os = "linux")]
 
@@ -43,7 +43,7 @@ fn come_upon_cancelled_tasks(pool: &ThreadPoolExecutor) {
     gate.wait();
 }
 
-/// Returns for each worker whether the worker sleeps, and how many times it has fallen asleep.
+/// Returns for each worker whether it sleeps, and how many times it has fallen asleep.
 fn workers() -> Vec<(bool, u64)> {
     let mut workers = Vec::new();
     for task in fs::read_dir("/proc/self/task").unwrap() {

@@ -1,5 +1,5 @@
-//! Checks which types can be sent to other threads, can be shared with them, and survive a caught panic. The
-//! compiler makes these checks.
+//! Checks which types can be sent to other threads, can be shared between threads, and survive a caught
+//! panic. The compiler makes these checks.
 
 use std::cell::Cell;
 use std::error::Error;

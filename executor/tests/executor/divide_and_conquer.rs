@@ -1,5 +1,5 @@
-//! The problems of `examples/divide_and_conquer` and the sorts of `examples/merge_sort`. Their results equal
-//! the results of one thread, for inputs of every kind, on pools of several sizes.
+//! Checks the problems of `examples/divide_and_conquer` and the sorts of `examples/merge_sort`. Their results
+//! must equal the results of one thread, for inputs of every kind, on pools of several sizes.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -9,7 +9,7 @@ use executor::fork_join::ForkJoinPool;
 use crate::support::within_deadline;
 
 #[path = "../../examples/merge_sort/fork_join.rs"]
-// The modules are written like modules of a library, and the example alone needs only some of their items.
+// The modules are written like modules of a library, and this test needs only some of their items.
 #[allow(unreachable_pub, dead_code)]
 mod fork_join;
 #[path = "../../examples/merge_sort/input.rs"]

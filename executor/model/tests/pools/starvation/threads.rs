@@ -1,5 +1,5 @@
 //! Threads that could end a wait: a thread outside the pool, a free thread, a thread that the pool has
-//! requested, and a thread that is about to leave.
+//! requested, and a thread that is about to end.
 
 use std::io;
 use std::sync::{Arc, OnceLock, Weak};
@@ -45,7 +45,7 @@ fn a_thread_that_is_free_is_counted_on() {
     });
 }
 
-/// During a search, the other thread can take the task, end it and leave. A report must name a task that has
+/// During a search, the other thread can take the task, run it and end. A report must name a task that has
 /// not begun.
 #[test]
 fn a_task_that_ends_while_somebody_looks_is_not_reported() {
@@ -129,7 +129,7 @@ fn a_thread_that_was_ordered_and_does_not_come_is_waited_for_no_longer() {
 
 // ----- against `set_threads` -----
 
-/// The new thread comes before the wait, after the report, or between the wait and the report.
+/// The new thread comes before the wait, after the report, or after the wait has begun and before the report.
 #[test]
 fn more_threads_end_the_wait_or_come_too_late() {
     check(|| {
