@@ -206,8 +206,8 @@ fn order_mistakes_goes_wrong_in_five_ways() {
     says_which("order_mistakes");
 }
 
-/// The slow tasks take a second, unless the other tasks run before them. So the example is disturbed if the
-/// machine stalls for a second.
+/// The slow tasks take a second, unless the other tasks run before them. So if the machine stalls for a
+/// second, the output of the example is different.
 #[test]
 fn three_orders_keeps_two_of_them() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/three_orders.txt");
@@ -286,7 +286,8 @@ fn again_drifts_unless_the_rate_is_fixed() {
     });
 }
 
-/// The example prints its delay in seconds. So the example is disturbed if the machine stalls for a second.
+/// The example prints its delay in seconds. So if the machine stalls for a second, the output of the example
+/// is different.
 #[test]
 fn puzzle_stops_at_its_time_limit_and_at_its_bound() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/puzzle_stop.txt");
@@ -393,8 +394,8 @@ fn granularity_cuts_into_as_many_pieces_as_the_book_says() {
     says_which("granularity");
 }
 
-/// If there is no progress for a second, the example reports a hang. So the example is disturbed if the
-/// machine stalls for a second.
+/// If there is no progress for a second, the example reports a hang. So if the machine stalls for a second,
+/// the output of the example is different.
 #[test]
 fn no_free_thief_hangs_where_partners_lie_in_lanes() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/no_free_thief.txt");

@@ -1,4 +1,4 @@
-//! Waits for a task with a time limit, and the cancel of the task when the time is up.
+//! A caller waits for a task with a time limit, and cancels the task when the time is up.
 
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ fn a_timed_join_gives_up_when_the_time_is_up_and_not_before_and_the_task_goes_on
 #[cfg(target_os = "linux")]
 #[test]
 fn a_long_wait_uses_hardly_any_processor_time() {
-    /// Returns the user and system time of the calling thread, in hundredths of a second.
+    /// Returns the user and system time that the calling thread has used, in hundredths of a second.
     fn ticks() -> u64 {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
         let after_name = stat.rsplit(')').next().unwrap();
@@ -200,7 +200,7 @@ fn the_longest_time_limit_is_not_an_expired_one() {
     });
 }
 
-/// Returns how often this thread has given up its processor to wait.
+/// Returns how often this thread has given up its processor in order to wait.
 #[cfg(target_os = "linux")]
 fn waits_of_this_thread() -> u32 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
@@ -208,8 +208,8 @@ fn waits_of_this_thread() -> u32 {
     count.unwrap().trim().parse().unwrap()
 }
 
-/// A wait without time must not put the thread to sleep, because the system would wake it too late, by the
-/// slack of its timer.
+/// A wait with a time limit of zero must not put the thread to sleep, because the slack of the system's timer
+/// would delay the wake-up.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_wait_without_time_does_not_sleep() {
