@@ -337,8 +337,8 @@ fn long_among_short_holds_up_the_short_ones_in_one_pool_only() {
     measured_until("long_among_short", "", as_the_page_says);
 }
 
-/// After a second, all eight threads should have begun. So the example is disturbed if the machine stalls for
-/// a second.
+/// After a second, all eight threads should have begun. So if the machine stalls for a second, the output of the
+/// example is different.
 #[test]
 fn merge_sort_spins_until_it_is_cancelled() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/merge_sort_spin.txt");

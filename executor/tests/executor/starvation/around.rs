@@ -167,7 +167,7 @@ fn a_service_over_a_line_that_has_not_begun() {
     });
 }
 
-/// The service's tasks are in a stripe. The head of the stripe is behind the taker's task in the queue.
+/// The service's tasks are in a stripe. The drain task of the stripe is behind the taker's task in the queue.
 #[test]
 fn a_service_over_a_stripe_that_has_not_begun() {
     within_deadline(|| {
@@ -186,8 +186,8 @@ fn a_service_over_a_stripe_that_has_not_begun() {
     });
 }
 
-/// The service's tasks run one after the other, on a free thread. The service returns both tasks, even the
-/// task that was cancelled, which may have been waiting for its turn.
+/// The service's tasks run one after the other, on a free thread. The service returns both tasks, including
+/// the cancelled task, which may still have been waiting for its turn.
 #[test]
 fn a_service_over_a_line_that_moves() {
     within_deadline(|| {
