@@ -30,7 +30,7 @@ pub fn of_children() -> anyhow::Result<f64> {
     Ok(seconds(usage.user_time()) + seconds(usage.system_time()))
 }
 
-/// Not implemented for this system: NaN.
+/// Returns NaN, because this function is not implemented for this system.
 ///
 /// # Errors
 /// None.

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
 
-/// The workspace that contains a program.
+/// The workspace to which a program belongs.
 #[derive(Clone, Copy)]
 pub enum Workspace {
     /// The workspace of the course.
