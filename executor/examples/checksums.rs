@@ -49,8 +49,7 @@ pub fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Returns the checksum of a file. Before it reads a block, the function calls `goes_on`, which returns an
-/// error if the reading must stop.
+/// Returns the checksum of a file. Before each block, `goes_on` returns an error if the reading must stop.
 pub fn checksum(path: &Path, goes_on: impl Fn() -> io::Result<()>) -> io::Result<u32> {
     let (mut file, mut block, mut sum) = (File::open(path)?, vec![0; 1 << 16], 1_u32);
     while let length @ 1.. = goes_on().and_then(|()| file.read(&mut block))? {

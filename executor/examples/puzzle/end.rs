@@ -32,7 +32,7 @@ impl<T> End<T> {
     /// found no solution.
     pub fn wait(&self) -> Result<Option<T>, Unfinished> {
         if self.none_under_way.wait().is_err() {
-            // The caller is cancelled, and its search with it: the tasks end soon.
+            // The caller is cancelled, so its search is cancelled, too: the tasks end soon.
             masked(|| self.none_under_way.wait()).expect("a masked wait is not cut short");
         }
         let mut state = self.state.lock().unwrap();
