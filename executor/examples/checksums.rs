@@ -5,7 +5,7 @@
 //! cargo run --example checksums -- executor/src
 //! ```
 //!
-//! `bench` compares this program with versions for rayon and for tokio.
+//! `bench` compares this program with versions that use rayon and tokio.
 
 use executor::{FutureTask, ThreadPoolExecutor, prelude::*};
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! A lock is held across a parallel loop, a scope and a join, while other threads want the lock, too.
+//! A thread holds a lock across a parallel loop, a scope and a join, while other threads want the same lock.
 //!
 //! ```sh
 //! cargo run --example lock_across_a_join

@@ -1,5 +1,5 @@
 //! Each of two threads raises its own flag and then looks at the flag of the other thread. The question is
-//! whether both threads can find the other flag down.
+//! whether both threads can find that the other flag is not raised.
 //!
 //! No sequence of the four steps allows this result. A real processor produces this result, unless the
 //! program uses a stronger memory order.

@@ -1,5 +1,5 @@
-//! Work that checks no token runs in a process of its own. The process is killed when the result of the work
-//! is no longer needed.
+//! Work that checks no token runs in a process of its own. When the result of the work is no longer needed,
+//! the process is killed.
 //!
 //! ```sh
 //! cargo run --features task-execution/processes --example process_of_its_own

@@ -1,4 +1,4 @@
-//! Other solutions of the problems, without tasks.
+//! Other solutions of the same problems, without tasks.
 
 use super::hull::{Point, left_of};
 

@@ -131,7 +131,7 @@ fn two_gates() {
     // ANCHOR_END: gates
 }
 
-/// Runs `takes` on a new thread and sends its result.
+/// Runs `takes` on a new thread and sends the result of `takes`.
 fn thread_that(takes: impl FnOnce() -> Option<Letter> + Send + 'static) -> mpsc::Receiver<Letter> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || tell.send(takes().unwrap_or("nothing")));

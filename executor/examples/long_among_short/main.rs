@@ -1,4 +1,4 @@
-//! Four long tasks and a hundred short tasks run in one pool, in two pools, and with a limit for each long
+//! Runs four long tasks and a hundred short tasks: in one pool, in two pools, and with a limit for each long
 //! wait.
 //!
 //! ```sh

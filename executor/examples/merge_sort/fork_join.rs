@@ -1,4 +1,4 @@
-//! The two halves borrow from the slice, and while a join on the pool waits, it runs other tasks.
+//! The two halves borrow from the slice; while a join on the pool waits, it runs other tasks.
 
 use super::input::{input, verdict};
 use super::merge::{THRESHOLD, merge};

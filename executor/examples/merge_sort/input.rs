@@ -17,7 +17,7 @@ pub fn input() -> Vec<u32> {
     numbers(7, 10_000, 1_000_000)
 }
 
-/// Compares a result with the standard library's result for the same numbers.
+/// Compares a result with the result of the standard library's sort for the same numbers.
 pub fn verdict(result: &[u32]) -> String {
     let mut sorted = input();
     sorted.sort_unstable();

@@ -41,7 +41,7 @@ impl Ran {
         move || ran.lock().unwrap().push(stripe)
     }
 
-    /// Plays turn after turn until no task runs.
+    /// Plays one turn after the other until no task runs.
     fn print(&self, who: &str, turn: impl Fn() -> usize) {
         let ran = || (turn() > 0).then(|| format!("{:?}", take(&mut *self.0.lock().unwrap())));
         let turns: Vec<_> = std::iter::from_fn(ran).collect();

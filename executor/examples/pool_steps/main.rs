@@ -1,5 +1,5 @@
-//! A thread pool in five steps. Each trial shows what goes wrong without a certain step, and that the pool
-//! with this step is right.
+//! A thread pool in five steps. Each trial shows what goes wrong in a pool without a certain step, and that
+//! the pool with this step is right.
 //!
 //! ```sh
 //! cargo run --example pool_steps            # all trials

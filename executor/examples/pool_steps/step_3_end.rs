@@ -22,8 +22,8 @@ struct Shared {
     changed: Condvar,
 }
 
-/// The state by which a worker decides what to do. One lock guards both fields, so a worker always sees them
-/// together.
+/// The state by which a worker decides what to do. One lock guards both fields, so a worker always sees both
+/// fields in the same state.
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,

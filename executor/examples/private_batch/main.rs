@@ -1,6 +1,6 @@
-//! Four jobs that wait for each other in pairs, in a pool of two threads. In the first trial a worker takes
-//! one job at a time, and in the second trial two jobs at a time. A watchdog ends a trial that hangs, and
-//! reports the state of the jobs.
+//! Four jobs, in a pool of two threads, wait for each other in pairs. In the first trial a worker takes one
+//! job at a time, and in the second trial two jobs at a time. A watchdog ends a trial that hangs, and reports
+//! the state of the jobs.
 //!
 //! ```sh
 //! cargo run --example private_batch

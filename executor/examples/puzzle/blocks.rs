@@ -1,4 +1,4 @@
-//! A board with sliding blocks, and its positions in a few bits each.
+//! A board with sliding blocks, and a position of the board as a number of a few bits.
 
 use super::puzzle::Position;
 
@@ -29,7 +29,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Returns the number of bits that distinguish an empty cell and the kinds of blocks.
+    /// Returns the number of bits that are needed to distinguish an empty cell and the kinds of blocks.
     fn bits(&self) -> u32 {
         usize::BITS - self.kinds.len().leading_zeros()
     }

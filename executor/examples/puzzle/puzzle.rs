@@ -1,4 +1,4 @@
-//! A search needs this description of a puzzle: the positions, and the moves that lead from one position to
+//! The description of a puzzle for a search: the positions, and the moves that lead from one position to
 //! another.
 
 /// A position has 56 bits, so one word can hold a position and the move that led to it.

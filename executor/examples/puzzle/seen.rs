@@ -1,4 +1,4 @@
-//! The positions that a search has seen, and the way back from each.
+//! The positions that a search has seen, and for each position the way back to the start.
 
 use super::door::sync::Mutex;
 use super::entry::Entry;

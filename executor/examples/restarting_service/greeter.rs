@@ -1,4 +1,5 @@
-//! A greeter that works in rounds: each new greeting begins a new round. Each round has a token of its own.
+//! A greeter that works in rounds: when it gets a new greeting, a new round begins. Each round has a token of
+//! its own.
 
 use crate::greet;
 use crate::request::{begin_again, says_begin_again};

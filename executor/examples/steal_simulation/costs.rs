@@ -41,7 +41,7 @@ impl fmt::Display for Costs {
     }
 }
 
-/// The costs in the course's tables: round numbers, near to what `check` measures.
+/// The costs that the course's tables use: round numbers, near to the numbers that `check` measures.
 pub const ROUND: Costs = Costs {
     call: 1,
     offer: 100,

@@ -4,7 +4,7 @@ use super::log::What;
 use super::pool::Pool;
 use super::seat::Frame;
 
-/// The largest number of stolen halves that a waiting worker runs on top of each other.
+/// The largest number of stolen halves that a waiting worker runs nested in each other.
 const DEPTH: usize = 32;
 
 impl Pool<'_> {

@@ -80,7 +80,7 @@ impl Drawing {
         .expect("a string has room");
     }
 
-    /// Draws a waiting or sleeping worker until the worker continues its own work or takes a piece.
+    /// Draws a worker as waiting or sleeping, until it continues its own work or takes a piece.
     fn waits(&mut self, log: &[Event]) {
         for (number, event) in log.iter().enumerate() {
             let ends = |what| matches!(what, What::GoesOn(_) | What::Helps(..) | What::Steals(..));

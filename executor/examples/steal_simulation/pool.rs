@@ -98,7 +98,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Lets a waiting worker look again, because the state of its half has changed.
+    /// Makes a waiting worker look again, because the state of its half has changed.
     pub fn look_again(&mut self, worker: usize) {
         if let Some(since) = self.seats[worker].parked.take() {
             let sleeps = self.now - since > self.costs.patience;

@@ -1,4 +1,4 @@
-//! The choice of the worker that takes a piece, as in `executor/src/fork_join/{seat,worker}.rs`.
+//! Chooses the worker that takes a piece, as in `executor/src/fork_join/{seat,worker}.rs`.
 
 use super::log::What;
 use super::pool::Pool;

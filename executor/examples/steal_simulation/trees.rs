@@ -25,7 +25,7 @@ pub fn to_check() -> [(&'static str, Tree); 4] {
     ]
 }
 
-/// A tree of halves of halves, down to the depth `depth`.
+/// A tree in which each half is divided into halves again, down to the depth `depth`.
 pub fn balanced(depth: u32, leaf: u64) -> Tree {
     Tree::grow(depth, &|depth| match depth {
         0 => Piece::Leaf(leaf),
@@ -49,7 +49,8 @@ fn merge_sort(elements: u64) -> Tree {
     })
 }
 
-/// A tree over a range, for the pictures. Its pieces take between one and four times as long as the shortest one.
+/// A tree over a range, for the pictures. The pieces of this tree take between one and four times as long as
+/// the shortest piece.
 pub fn uneven() -> Tree {
     Tree::grow(1..9_u64, &|range| match range.end - range.start {
         1 => Piece::Leaf((4 + range.start * 5 % 13) * MICROS),

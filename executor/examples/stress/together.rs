@@ -67,7 +67,7 @@ impl World {
     }
 }
 
-/// Makes a set of executors, uses them and ends them. Returns the number of the executors' tasks.
+/// Makes a set of executors, uses these executors and ends them. Returns the number of the executors' tasks.
 pub(crate) fn one_life(seed: u64) -> u64 {
     let mut random = Random::of(seed);
     let world = Arc::new(World::of(&mut random));
@@ -122,7 +122,7 @@ fn submit(world: &Arc<World>, random: &mut Random, depth: u32) -> Option<TaskHan
     submitted.ok()
 }
 
-/// Makes the calls that a task makes to other tasks before it ends.
+/// Makes the calls to other tasks that a task makes before it ends.
 fn act(world: &Arc<World>, random: &mut Random, depth: u32) {
     if depth == 0 {
         return;

@@ -1,5 +1,5 @@
-//! Six tasks run on one pool: first in any order, then one after the other, then one after the other for each
-//! name.
+//! Runs six tasks on one pool in three ways: in any order, one after the other, and one after the other for
+//! each name.
 //!
 //! ```sh
 //! cargo run --example three_orders

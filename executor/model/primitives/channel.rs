@@ -90,8 +90,8 @@ impl<T> Channel<T> {
         result
     }
 
-    /// Changes the state by calling a function that can fail. After a failure no watcher is woken, because
-    /// the state is unchanged and two watchers would keep waking each other.
+    /// Changes the state by calling a function that can fail. After a failure no watcher is woken: the state
+    /// is unchanged, so two watchers would only wake each other forever.
     fn try_change<R, E>(&self, change: impl FnOnce(&mut State<T>) -> Result<R, E>) -> Result<R, E> {
         let mut state = self.lock();
         let result = change(&mut state)?;

@@ -17,8 +17,8 @@
 //! ```
 //!
 //! This crate exports the library's channels, latches and pools under their usual names. This module has the
-//! part of std that the protocols need. If a program needs an item of std that is missing here, add it. The
-//! time here is the virtual time that the library uses, too.
+//! part of std that the protocols need. If a program needs an item of std that this module does not have, add
+//! the item. The time here is the virtual time that the library uses, too.
 #![allow(missing_docs)] // what differs from std has a comment; for the rest std's documentation counts
 
 #[cfg(feature = "loom")]
@@ -39,7 +39,7 @@ pub mod sync {
     #[derive(Debug, Default)]
     pub struct Mutex<T>(primitives::Mutex<T>);
 
-    /// A guard that knows its lock; the guards of the model checkers do not. A timed wait must release the
+    /// A guard that knows its lock, unlike the guards of the model checkers. A timed wait must release the
     /// guard's lock.
     #[derive(Debug)]
     pub struct MutexGuard<'a, T> {

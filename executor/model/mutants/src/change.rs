@@ -1,7 +1,7 @@
 //! A patch as `git diff` prints it: the changes of files that exist.
 //!
 //! A patch applies only to exactly the lines that it names, although these lines may have moved. So a patch
-//! either breaks what its author meant, or breaks nothing.
+//! either makes exactly the change that its author meant, or makes no change.
 
 use anyhow::{Context, bail, ensure};
 

@@ -1,5 +1,5 @@
-//! The service gives each handle out once, when the task of the handle has ended, and no taker waits for a
-//! handle that will not come.
+//! The service gives out each handle once, when the task of the handle has ended. No taker waits for a handle
+//! that will not come.
 //!
 //! The test reaches the queue of arrived handles through the completion service. The service's executor only
 //! stores the tasks, so the model has only the threads that the test starts.

@@ -277,8 +277,8 @@ fn a_body_is_run_or_dropped_and_never_both() {
     });
 }
 
-/// The callback waits for the thread that joins. If the library called the callback before it released the
-/// joiner, the callback would never return.
+/// The callback waits for the thread that joins the task. If the library called the callback before it
+/// released the joiner, the callback would never return.
 #[test]
 fn a_cancel_lets_the_joiner_go_before_the_callbacks_of_the_running_body() {
     model_bounded(2, || {

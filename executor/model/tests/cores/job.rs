@@ -46,7 +46,8 @@ impl Queue {
         })
     }
 
-    /// Waits like a lender that cannot sleep: the lender takes its half back, or checks again.
+    /// Waits like a lender that cannot sleep: the lender takes its half back, or checks again whether the
+    /// half is done.
     fn settle(&self, unwinding: bool) {
         match self.take() {
             Some(half) if unwinding => drop(half),
