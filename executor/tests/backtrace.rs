@@ -63,7 +63,7 @@ fn an_installed_hook_gives_backtraces_and_calls_the_one_before() {
     }
 
     // A report has a backtrace only if this thread has just caught the report's payload. An earlier panic on
-    // this thread does not count.
+    // this thread has no effect on the report.
     let caught = std::panic::catch_unwind(the_place_of_the_panic).unwrap_err();
     assert!(failed_with(Box::new("another payload")).backtrace().is_none());
     assert!(failed_with(caught).backtrace().is_none(), "its backtrace was thrown away by then");

@@ -109,8 +109,8 @@ fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
     });
 }
 
-/// A task that was asked to stop begins no wait on a channel, even a short one. Such a task also begins no
-/// wait for a latch or a semaphore.
+/// A task that was asked to stop begins no wait on a channel, not even a short wait. Such a task also begins
+/// no wait for a latch or a semaphore.
 #[test]
 fn a_cancelled_task_neither_puts_nor_takes() {
     let (sender, receiver) = bounded(2);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A map from ids such as `ABC-1` to the test modules that cite the id.
+/// A map from ids such as `ABC-1` to the test modules that belong to the id.
 type Modules = BTreeMap<String, BTreeSet<String>>;
 
 /// `CONFORMANCE.md` says for each behaviour which modules test it, and the tests in these modules cite its

@@ -171,7 +171,8 @@ fn starving_page_is_told_why_and_drawn_with_each_cure() {
     says_which("starving_page");
 }
 
-/// The thread whose wait begins last gets the report. Both possible reports list the same waits.
+/// The thread whose wait begins last gets the report. Whichever thread gets the report, the report lists the
+/// same waits.
 #[test]
 fn starving_page_draws_a_circle_through_two_pools() {
     let printed = String::from_utf8(run("starving_page", "circle").stdout).unwrap();
@@ -198,7 +199,8 @@ fn bounding_a_pool_loses_permits_only_with_wrapped_tasks() {
     says_which("bounding_a_pool");
 }
 
-/// The example shows each mistake, and shows that the library does not make the mistake.
+/// For each mistake, the example shows what goes wrong, and shows that the library does not make this
+/// mistake.
 #[test]
 fn order_mistakes_goes_wrong_in_five_ways() {
     let ways = ["lanes", "queue", "flag", "locked_wait", "wrappers"];
@@ -248,7 +250,8 @@ fn puzzle_is_solved_or_known_to_have_no_solution() {
 }
 
 /// The output shows times of a real clock, rounded down to half a period. A busy machine delays a run by some
-/// milliseconds, whatever the period is. With a longer period, the delay is a smaller part of the period.
+/// milliseconds, no matter how long the period is. With a longer period, the delay is a smaller part of the
+/// period.
 #[test]
 fn again_has_each_run_when_it_should_be() {
     for what in ["late", "panics", "changes"] {
@@ -318,9 +321,9 @@ fn merge_sort_says_how_often_it_stole() {
     measured_until("merge_sort", "stats", as_the_page_says);
 }
 
-/// Short tasks wait for the long tasks in the shared pool, hardly wait in a pool of their own, and wait at
-/// most for the time limit if the long waits have one. If a wait reaches its limit, it fails, or the task
-/// repeats it until there is an answer.
+/// Short tasks wait for the long tasks in the shared pool, but hardly wait in a separate pool; if the long
+/// waits have a time limit, short tasks wait at most for this limit. If a wait reaches its limit, the wait
+/// fails, or the task repeats the wait until there is an answer.
 #[test]
 fn long_among_short_holds_up_the_short_ones_in_one_pool_only() {
     let as_the_page_says = |printed: &String| {
@@ -538,7 +541,7 @@ fn last_words_ends_in_order_with_the_signals_status() {
     is_in_the_book(&output, "last_words");
 }
 
-/// The predictions of `cargo course` show the output of these examples.
+/// The predictions that `cargo course` asks for show the output of these examples.
 #[cfg(all(unix, feature = "signals"))]
 mod at_the_end {
     use super::prints_what_the_book_says;
@@ -622,8 +625,8 @@ fn where_time_goes_prints_a_figure_for_each_part() {
 /// With `Relaxed`, `memory_order` observes two steps in the wrong order; how often depends on the processor.
 /// With `SeqCst`, the example must never observe the wrong order. The number of rounds is so large that the
 /// wrong order would occur if the code forgot `SeqCst`. On a machine with one processor, the wrong order
-/// cannot occur. On a machine with one processor, the two threads wait six times in each round until they may
-/// run, which takes minutes if other programs are busy.
+/// cannot occur. On a machine with one processor, the threads must wait for the processor six times in each
+/// round, which takes minutes if other programs are busy.
 #[test]
 fn memory_order_never_misses_both_flags_with_seq_cst() {
     let rounds = if thread::available_parallelism().is_ok_and(|processors| processors.get() > 1) {
@@ -637,7 +640,7 @@ fn memory_order_never_misses_both_flags_with_seq_cst() {
     assert!(printed.contains(&format!("SeqCst: in 0 of {rounds} rounds both saw nothing")), "{printed}");
 }
 
-/// Each task that goes through a hand-off needs a waiting worker; a queue takes many tasks at once.
+/// Each task that goes through a hand-off needs a waiting worker; a queue accepts many tasks at once.
 #[test]
 fn queue_or_hand_off_costs_most_where_nothing_may_wait() {
     let as_the_page_says = |printed: &String| {
@@ -674,7 +677,8 @@ fn rows_of_a_picture_are_drawn_in_their_places() {
         rows.iter().all(|row| row.len() == 64 && row.starts_with('.') && row.ends_with('.')),
         "{picture}"
     );
-    // The picture is its own mirror image, and the points in its middle never escape.
+    // The upper half of the picture is the mirror image of the lower half, and the points in its middle never
+    // escape.
     for above in 2..16 {
         assert_eq!(rows[above], rows[32 - above], "{picture}");
     }
@@ -751,7 +755,7 @@ fn a_job_server_answers_its_customers() {
     assert_eq!(server.0.wait().unwrap().code(), Some(128 + 15));
 }
 
-/// The example measures for a quarter of a minute, and prints different figures each time.
+/// The example measures for about a quarter of a minute, and prints different figures each time.
 const NOT_RUN: &str = "how_many_threads";
 
 #[test]

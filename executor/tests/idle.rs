@@ -30,7 +30,7 @@ fn an_idle_pool_uses_no_processor_and_does_not_wake_up() {
     drop(pool);
 }
 
-/// Lets the workers find only tasks that were cancelled in the queue.
+/// Makes the workers find only tasks that were cancelled in the queue.
 fn come_upon_cancelled_tasks(pool: &ThreadPoolExecutor) {
     let gate = Arc::new(Barrier::new(THREADS + 1));
     for _ in 0..THREADS {

@@ -10,7 +10,7 @@ use loom::thread;
 
 use crate::model;
 
-/// Counts its calls, and the calls that have begun but not ended.
+/// Counts its calls, and also counts the calls that have begun but have not ended.
 #[derive(Clone)]
 struct Callback {
     begun: Arc<AtomicUsize>,

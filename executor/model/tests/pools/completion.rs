@@ -82,7 +82,7 @@ fn when_the_last_task_has_ended_every_taker_learns_that_there_is_no_more() {
 }
 
 /// Each task waits until a taker has taken the previous task. So if a taker misses an arrival, the whole
-/// model hangs.
+/// model stops.
 #[test]
 fn a_taker_that_gives_up_leaves_its_wake_up_to_another() {
     check(|| {

@@ -81,7 +81,7 @@ fn deadlines_that_several_threads_register_all_come_and_each_callback_runs_once(
         for thread in threads {
             thread.join().unwrap();
         }
-        // A waiter is released before the callbacks of the same token have run.
+        // The library releases a waiter before it has run the callbacks of the same token.
         while called.load(SeqCst) < 3 {
             thread::yield_now();
         }
@@ -146,7 +146,7 @@ fn a_pool_that_hangs_on_a_deadline_ends_whatever_it_is_doing() {
 }
 
 /// The watchdog's first look can come before the pool has stored the registration of the watchdog. The
-/// watchdog must go on looking all the same.
+/// watchdog must continue to look in this case, too.
 #[test]
 fn a_watchdog_hears_of_a_task_that_hangs() {
     check_often(4, || {

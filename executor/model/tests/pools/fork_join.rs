@@ -272,8 +272,8 @@ fn a_fork_is_taken_back_or_stolen_and_runs_once_if_at_all() {
     });
 }
 
-/// A worker without a task helps the thief of its half, and then helps the thief who has stolen from that
-/// thief. Each of the two thieves must wake the worker.
+/// A worker without a task helps the thief of its half. Then it helps the second thief, which has stolen from
+/// that thief. Each of the two thieves must wake the worker.
 #[test]
 fn a_chain_of_thieves_ends_with_every_half_called_once() {
     check(|| {
@@ -343,7 +343,7 @@ fn without_a_thread_a_submission_is_refused_and_the_next_one_tries_again() {
     });
 }
 
-/// One task comes while the worker falls asleep, and the next task comes when the worker sleeps.
+/// One task comes while the worker falls asleep, and the next task comes while the worker sleeps.
 #[test]
 fn tasks_that_come_one_by_one_find_a_worker_that_searches_sleeps_or_is_about_to() {
     check(|| {

@@ -20,7 +20,7 @@ struct Fate {
 }
 
 /// Starts a thread that submits `tasks` tasks one by one. A refused task must come back to the submitter
-/// intact, without having run.
+/// intact and not yet run.
 fn submitter(
     pool: &Arc<ThreadPoolExecutor>,
     tasks: usize,

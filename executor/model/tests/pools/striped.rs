@@ -74,8 +74,8 @@ fn join(handles: Vec<TaskHandle<()>>) -> usize {
     ends.sum()
 }
 
-/// Each turn runs one task, so each head passes the thread to the next head. Stripes are removed and made
-/// again while other threads submit to them.
+/// Each turn runs one task, so each drain task passes the thread to the next drain task. Stripes are removed
+/// and made again while other threads submit to them.
 #[test]
 fn stripes_keep_their_order_and_strand_no_task() {
     check(|| {
@@ -120,7 +120,7 @@ fn a_stripe_that_comes_and_goes_loses_nothing() {
 }
 
 /// An executor that refuses some tasks, drops some accepted tasks, and runs some tasks on the submitting
-/// thread, even when a head submits the next head.
+/// thread, even when a drain task submits the next drain task.
 struct Doubtful;
 
 impl Executor for Doubtful {
@@ -154,8 +154,8 @@ fn what_was_accepted_is_run_or_cancelled_whatever_the_executor_does() {
     });
 }
 
-/// An executor that accepts the first head of each burst, and refuses or drops all other heads. The tasks
-/// behind the first head must run nevertheless.
+/// An executor that accepts the first drain task of each burst, and refuses or drops all other drain tasks.
+/// The tasks of the first drain task must run nevertheless.
 struct OnlyFirst(AtomicUsize);
 
 impl Executor for OnlyFirst {
@@ -183,8 +183,8 @@ fn a_head_whose_successor_is_refused_goes_on() {
         line.execute(move || until.wait().unwrap()).unwrap();
         let handles: Vec<_> = (0..3).map(|n| line.submit(move || n).unwrap()).collect();
         gate.count_down();
-        // If the executor accepts a head and drops it later, the rest of the head's stripe is cancelled, too.
-        // Each task runs or is cancelled, and the order of the tasks is kept.
+        // If the executor accepts a drain task and drops it later, the other tasks of the stripe are
+        // cancelled, too. Each task runs or is cancelled, and the order of the tasks is kept.
         let ends: Vec<_> = handles.into_iter().map(|handle| handle.join().ok()).collect();
         let ran = ends.iter().take_while(|end| end.is_some()).count();
         assert!(ends[ran..].iter().all(Option::is_none), "{ends:?}");
@@ -192,8 +192,8 @@ fn a_head_whose_successor_is_refused_goes_on() {
     });
 }
 
-/// Each task either runs or comes back, exactly once, no matter whether the heads have begun. The test also
-/// checks that the executor terminates.
+/// Each task either runs or comes back, exactly once, no matter whether the drain tasks have begun. The test
+/// also checks that the executor terminates.
 #[test]
 fn shut_down_now_each_task_is_run_or_handed_back() {
     check(|| {
@@ -250,8 +250,8 @@ fn a_shutdown_lets_all_stripes_drain_and_is_heard_of() {
     });
 }
 
-/// Another thread shuts the pool down and receives the heads of the stripes. That thread either runs each
-/// head, which runs its stripe, or drops each head, which ends its stripe.
+/// Another thread shuts the pool down and receives the drain tasks of the stripes. That thread either runs
+/// each drain task, which runs its stripe, or drops each drain task, which ends its stripe.
 #[test]
 fn a_head_that_is_handed_out_runs_its_stripe_or_ends_it() {
     check(|| {
@@ -292,8 +292,8 @@ fn a_task_of_a_stripe_is_cancelled_taken_out_or_run() {
     });
 }
 
-/// The wrapper owns the executor, and a thread can drop the wrapper while a head has borrowed the executor;
-/// the drop waits for all tasks.
+/// The wrapper owns the executor, and a thread can drop the wrapper while a drain task has borrowed the
+/// executor; the drop waits for all tasks.
 #[test]
 fn dropped_it_waits_for_the_pool_that_it_owns() {
     check(|| {
@@ -311,9 +311,9 @@ fn dropped_it_waits_for_the_pool_that_it_owns() {
     });
 }
 
-/// A task of the executor below drops the wrapper. At the same time a head waits for room in that executor,
-/// and there will be room only when the task that drops the wrapper has ended. So the drop must not wait for
-/// the head that waits.
+/// A task of the executor below the wrapper drops the wrapper. At the same time a drain task waits for room
+/// in that executor, and there will be room only when the task that drops the wrapper has ended. So the drop
+/// must not wait for the drain task that waits.
 #[test]
 fn dropped_by_a_task_of_a_full_pool_it_has_its_head_come_back() {
     check(|| {

@@ -44,7 +44,7 @@ impl Notify for Waker {
     }
 }
 
-/// A connection's request, its number on that connection, and the status of its answer.
+/// The request of a connection, the number of this request on the connection, and the status of the answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Request {
     connection: u64,

@@ -50,8 +50,8 @@ use unfinished::{Answer, Unfinished};
 
 const SCHEDULES: usize = 1_000;
 
-/// The number of positions. From position `n`, moves lead to `2n`, `2n + 1` and `2(n ^ 1)`, so several ways
-/// lead to some positions.
+/// The number of positions. From position `n`, moves lead to `2n`, `2n + 1` and `2(n ^ 1)`, so some positions
+/// can be reached in several ways.
 const POSITIONS: u8 = 7;
 
 /// Records which positions are solutions, and which positions a task has looked at.
@@ -91,8 +91,8 @@ impl Puzzle for Tree {
 type Way = fn(&Arc<Search<Tree>>, &Arc<dyn Executor>) -> Answer;
 
 /// Runs one of the two searches on a pool of two threads. The closure `meanwhile` is called during the
-/// search, with the pool and the caller's token. When this function returns, no task of the search runs any
-/// more.
+/// search, with the pool and the caller's token. When this function returns, no task of the search is running
+/// any more.
 fn search(
     solutions: &'static [u64],
     way: Way,

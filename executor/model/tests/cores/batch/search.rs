@@ -13,7 +13,7 @@
 //!
 //! Each worker takes one task and then ends, as if this task waited for the other tasks. No thread really
 //! sleeps: a worker that would sleep ends its part, and continues when another thread wakes it. When all
-//! threads have ended, each task must have a worker.
+//! threads have ended, each task must have been given to a worker.
 
 use std::sync::Arc;
 

@@ -60,7 +60,7 @@ fn check_scenario(scenario: Scenario) {
 
 // ----- a thread leaves, and a task comes -----
 
-/// The pool wakes its last thread for a task. When the keep-alive time of that thread is up, the task is no
+/// The pool wakes its last thread for a task. When the keep-alive time of that thread is over, the task is no
 /// longer in the queue, and another task comes.
 #[test]
 fn a_task_that_follows_a_removed_one_does_not_miss_the_last_thread() {
@@ -96,7 +96,8 @@ fn a_task_handed_to_a_thread_that_is_one_too_many_is_run() {
     check_scenario(Scenario { queue, core, maximum, scripts: vec![script], ..Scenario::plain() });
 }
 
-/// The pool starts a thread with a task. Before that thread begins, it may become one thread too many.
+/// The pool starts a thread that begins with a certain task. Before that thread begins, it may become one
+/// thread too many.
 #[test]
 fn a_task_whose_thread_begins_as_one_too_many_is_run() {
     let tasks = vec![Step::Submit(Body::Gate), Step::Submit(Body::Quick)];
@@ -133,8 +134,8 @@ fn a_cancelled_task_that_its_queue_drops_is_counted_nowhere() {
     check_scenario(Scenario { queue: Queue::Ring(1), scripts: vec![script], ..Scenario::plain() });
 }
 
-/// A thread can cancel a task before the pool has received the task. Then the entry of the cancelled task is
-/// a tombstone from the beginning.
+/// A thread can cancel a task before the pool has received the task. In this case the entry of the cancelled
+/// task is a tombstone from the beginning.
 fn a_task_cancelled_on_arrival_is_counted_nowhere(queue: Queue) {
     let quick = Step::Submit(Body::Quick); // the first task opens the inbox, if there is one, for the second
     let scripts = vec![vec![Step::Cancel(Which::Newest)], vec![Step::Submit(Body::Gate), quick, quick]];

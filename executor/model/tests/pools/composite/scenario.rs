@@ -73,7 +73,7 @@ impl Call {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Body {
     Quick,
-    /// Waits until the main thread opens the gate, or until it is cancelled.
+    /// The body waits until the main thread opens the gate, or until the task is cancelled.
     Gate,
     Panics,
     /// Submits a quick task to its own pool.
@@ -102,7 +102,7 @@ pub(super) enum Step {
     Join,
     Shutdown,
     ShutdownNow,
-    /// Shuts the pool down and waits for its end.
+    /// Shuts the pool down and waits until the pool has terminated.
     Close,
 }
 

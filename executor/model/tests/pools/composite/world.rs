@@ -1,4 +1,4 @@
-//! Plays a scenario and judges its result.
+//! Plays a scenario and checks its result.
 
 use std::cmp::Ordering as Order;
 use std::collections::VecDeque;
@@ -435,8 +435,8 @@ impl World {
             }
             End::Drop | End::DropCancelling | End::DropDetached => {
                 drop(pool);
-                // The last owner that drops a pool waits for the pool's end. The main thread is that owner,
-                // unless one of the pool's tasks owns the pool, too.
+                // If an owner is the last to drop a pool, the drop waits for the pool's end. The main thread
+                // is that owner, unless one of the pool's tasks owns the pool, too.
                 if end == End::DropDetached || self.scenario.has_children() {
                     self.terminated.wait().unwrap();
                 }

@@ -1,5 +1,5 @@
-//! Threads that wait only for each other: exactly one thread gets the report, whatever happens at the same
-//! time, and no report is false.
+//! If threads wait only for each other, exactly one thread gets the report, no matter what happens at the
+//! same time, and no report is false.
 //!
 //! Each model checks both rules. A waiter that gets a false report fails an assertion. A waiter that should
 //! get a report, but does not, never wakes; shuttle reports this as a deadlock.

@@ -19,7 +19,8 @@ fn growing(most: usize) -> ThreadPoolBuilder {
 
 // ----- against a task on a thread outside -----
 
-/// One task waits for a task that a thread outside the pool runs. Another task waits for the first task.
+/// One task waits for another task, which a thread outside the pool runs. A third task waits for the first
+/// task.
 #[test]
 fn a_task_that_ends_elsewhere_is_waited_for() {
     check(|| {
@@ -163,7 +164,7 @@ fn the_last_free_thread_leaves_and_the_one_that_waits_is_told() {
     });
 }
 
-/// A thread that no longer counts for its pool waits in a hook. The other thread of the pool is free.
+/// A thread that the pool no longer counts waits in a hook. The other thread of the pool is free.
 #[test]
 fn a_thread_that_has_left_its_pool_is_not_one_of_those_that_wait() {
     struct WaitsAtTheEnd(OnceLock<Weak<ThreadPoolExecutor>>);

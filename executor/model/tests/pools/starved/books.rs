@@ -1,14 +1,15 @@
 //! The test's own records, which note for each thread the event that it waits for. The test's tasks and
-//! threads report each step before or after the step, under one lock. The records never ask the library.
+//! threads report each step before or after the step, under one lock. The records never get their information
+//! from the library.
 //!
-//! A thread records some kinds of events a little before the event, and other kinds a little after it. So the
-//! test can be sure of its answer to each of these two questions:
+//! A thread records some kinds of events just before the event, and other kinds of events just after the
+//! event. So the test can be sure of its answer to each of these two questions:
 //!
 //! * *Could a thread inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) If
-//!   an event opens a wait, a thread records it after the event; if an event closes a wait, a thread records
-//!   it before the event. So if a wait was closed at any moment, then the records, too, showed the wait as
-//!   closed at some moment between the beginning and the end of the wait. The end of a body is recorded while
-//!   the thread of the body is still busy, so this record opens no closed wait.
+//!   an event opens a wait, a thread records the event after it has happened; if an event closes a wait, a
+//!   thread records the event before it happens. So if a wait was closed at any moment, then the records,
+//!   too, showed the wait as closed at some moment between the beginning and the end of the wait. The end of
+//!   a body is recorded while the thread of the body is still busy, so this record opens no closed wait.
 //! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Here the records use only certain
 //!   facts: that a pool has accepted a task, and that a thread is in a body and waits there. The library may
 //!   not have found the wait yet, because it is just about to find it. For this reason the test asks again
@@ -116,7 +117,7 @@ pub(super) struct ServiceBook {
 }
 
 /// Selects the answer that must be certain. If the records cannot be sure that this answer is right, they
-/// give the opposite answer.
+/// give the other answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
     ThatItWasOpen,
@@ -339,8 +340,8 @@ impl State {
     }
 
     /// Finds threads that can be released only by each other, and returns the largest set of them. At first
-    /// the set contains all waiting threads. Then the function removes each thread that a thread outside the
-    /// set could release, until no such thread is left.
+    /// the set contains all waiting threads. Then the function repeatedly removes a thread that a thread
+    /// outside the set could release, until the set contains no such thread.
     pub(super) fn closed(&self, sure: Sure) -> Vec<bool> {
         let mut view = View { state: self, sure, closed: vec![true; self.threads.len()] };
         loop {

@@ -68,7 +68,7 @@ pub(super) enum Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
     Plain,
-    /// Uses a shared handle, if the wait can use one.
+    /// Uses a shared handle, if this kind of wait can use a shared handle.
     Shared,
     Timed,
 }
