@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Returns the files that list modules in bottom-up order: `lib.rs`, and the `mod.rs` of each folder, however
-/// deep. If a listed file defines items itself, they describe its folder, and any module of the folder may
-/// name these items.
+/// deep. If a listed file defines items itself, these items describe its folder, and any module of the folder
+/// may name them.
 fn lists() -> Vec<String> {
     fn below(folder: &str, lists: &mut Vec<String>) {
         for name in names_in(&src(folder)) {
@@ -135,8 +135,8 @@ fn upward(list: &str, prefix: &str, sources: impl Fn(&str) -> Vec<String>) -> Ve
     wrong
 }
 
-/// Returns the texts of a module: the file `NAME.rs`, or all files in the folder `NAME` and below it. Only in
-/// the `mod.rs` of that folder does `super` mean the folder of the list.
+/// Returns the texts of a module: the file `NAME.rs`, or all files in the folder `NAME` and below it. The
+/// path `super` means the folder of the list only in the `mod.rs` of that folder.
 fn sources(folder: &Path, module: &str, prefix: &str) -> Vec<String> {
     let file = folder.join(format!("{module}.rs"));
     let inner = folder.join(module);
@@ -209,7 +209,7 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// If the list of a folder leaves a file out, the file has no place in the order.
+/// If the list of a folder leaves out a file, the check knows no place in the order for this file.
 #[test]
 fn the_list_of_a_folder_has_each_file_in_it() {
     for name in lists() {
@@ -416,8 +416,8 @@ fn each_function_on_the_walk_of_a_task_is_in_its_file() {
     }
 }
 
-/// The guide's list of words names for each word the file that explains it. The file must use the word in its
-/// documentation.
+/// For each word, the guide's list of words names the file that explains the word. The file must use the word
+/// in its documentation.
 #[test]
 fn each_word_of_the_list_is_on_the_page_that_explains_it() {
     let guide = read(&src("guide.rs"));

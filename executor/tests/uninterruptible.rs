@@ -17,8 +17,8 @@ use executor::{
 /// A time that no wait in this file reaches, unless the library has a fault.
 const LONG: Duration = Duration::from_secs(30);
 
-/// Runs `f` on a new thread. When this thread is blocked, returns a function that waits for the result of
-/// `f`.
+/// Runs `f` on a new thread. When this thread is blocked, `blocked` returns a function that waits for the
+/// result of `f`.
 fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> impl FnOnce() -> R {
     let (tell, told) = mpsc::channel();
     let (there, arrived) = mpsc::channel();
@@ -27,8 +27,8 @@ fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> impl Fn
         let _ = tell.send(f());
     });
     let Some(thread) = arrived.recv_timeout(LONG).unwrap() else {
-        // This sleep is for systems that do not show whether a thread sleeps. If this sleep is too short, the
-        // test proves less, but does not fail.
+        // This sleep is needed on systems that do not show whether a thread sleeps. If this sleep is too
+        // short, the test proves less, but does not fail.
         thread::sleep(Duration::from_millis(50));
         return Box::new(move || told.recv_timeout(LONG).expect("the thread comes back"))
             as Box<dyn FnOnce() -> R>;
@@ -277,8 +277,8 @@ fn a_token_that_is_cancelled_already_kills_at_once() {
     assert_cancelled(child.wait(), "too late");
 }
 
-/// This wait closes the child's input, as `Child::wait` does. Some children read their input to the end: if
-/// the input stayed open, the child would wait for its parent, and the parent for the child.
+/// Like `Child::wait`, this wait closes the input of the child. Some children read their input to the end: if
+/// the input stayed open, such a child would wait for its parent while the parent waits for the child.
 #[test]
 fn waiting_closes_the_childs_input() {
     let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();

@@ -3,9 +3,9 @@
 //!
 //! The table in this test is the same as the table in the documentation. The test tries each cell of the
 //! table in each of the [`places`]. The test uses one thread, and then two threads that are both in the same
-//! wait. It runs on all processors, and on one processor. The result must not depend on the place: a thread
-//! that runs a hook, a callback or a destructor counts as a worker. So the table needs three columns instead
-//! of thirty.
+//! wait. The test runs both on all processors and on one processor. The result must not depend on the place:
+//! a thread that runs a hook, a callback or a destructor counts as a worker. So the table needs three columns
+//! instead of thirty.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, channel};
@@ -22,7 +22,7 @@ use executor::{
     TaskHandle, TaskInfo, ThreadPoolExecutor, TrackingExecutor, prelude::*,
 };
 
-/// A time that no wait reaches if the wait ends by itself.
+/// A time that is long enough for every wait that ends by itself.
 const LONG: Duration = Duration::from_secs(10);
 
 /// The number of tasks that may wait in the queue of a thread pool.
@@ -31,7 +31,7 @@ const ROOM: usize = 8;
 /// The time for which the test watches a wait that does not end.
 const WHILE: Duration = Duration::from_millis(3);
 
-/// The possible ends of a wait.
+/// The ways in which a wait can end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// The awaited event has come.
@@ -44,7 +44,7 @@ enum End {
 
 use End::{Came, Cancelled, Told};
 
-/// The code that a thread of the pool runs, which waits and reports how the wait ended.
+/// The code that a thread of the pool runs: it waits, and then reports how the wait ended.
 type Body = Box<dyn FnOnce() + Send>;
 
 // ----- what a thread waits for -----
@@ -130,7 +130,7 @@ fn refused(why: RejectReason) -> End {
     }
 }
 
-/// A wait of the table, called by a thread of the pool. Returns `None` if the pool has no such call.
+/// A wait of the table, called by a thread of the pool. Returns `None` if the pool does not have this call.
 type Wait<P> = fn(&Arc<P>) -> Option<End>;
 
 /// Returns the waits of the table, by their names in the table.
@@ -379,7 +379,7 @@ impl Gate {
 }
 
 /// The reports of the pool's threads, all of which wait for the same kind of event at the same time. If a
-/// thread gets a report that it starves, it stays busy until the test has received all reports.
+/// thread gets a report that it starves, this thread stays busy until the test has received all reports.
 struct Waiters {
     ends: Receiver<End>,
     told: Gate,

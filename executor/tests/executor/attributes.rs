@@ -1,7 +1,7 @@
-//! A table of wrappers and attributes. It shows which attributes of a task are kept by an executor over
-//! another executor.
+//! A table of wrappers and attributes. The table shows which attributes of a task are kept by an executor
+//! over another executor.
 //!
-//! *Kept* means that the executor below gets the attribute exactly as the user of the task set it. If the
+//! *Kept* means that the executor below gets the attribute exactly as the task's user has set it. If the
 //! table does not say *kept*, a page of the library describes the behaviour, and the table quotes the words
 //! of this page.
 
@@ -258,7 +258,7 @@ const ATTRIBUTES: [(&str, Attribute); 13] = [
     ("task of a scope", task_of_a_scope),
 ];
 
-/// The cells of an executor that runs tasks one after the other. Both executors of this kind have a
+/// The cells for an executor that runs tasks one after the other. Both executors of this kind have a
 /// documentation page, and both pages must contain these words.
 const LINE: [Cell; 13] = {
     const HOOKS: &str = "The drain task has an id of its own, and no name";
@@ -402,8 +402,8 @@ fn a_time_limit_is_kept() {
     });
 }
 
-/// The caller of `shutdown_now` gets the head of a serial executor, and may never run this head. The executor
-/// does not lose its later tasks, but a scope cannot wait for these tasks.
+/// The caller of `shutdown_now` gets the drain task of a serial executor, and may never run this drain task.
+/// The serial executor does not lose its later tasks, but a scope cannot wait for these tasks.
 #[test]
 fn a_scope_does_not_wait_behind_a_line_that_somebody_keeps() {
     within_deadline(|| {

@@ -1,4 +1,5 @@
-//! Handles as futures: an asynchronous task awaits a handle, instead of a thread that joins it.
+//! Handles as futures: an asynchronous task awaits a handle, which is an alternative to a thread that joins
+//! the handle.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;

@@ -334,7 +334,7 @@ impl WorkQueue for Miser {
     }
 }
 
-/// Each handle refers to the pool while its task waits in the pool's queue, so there is a reference cycle.
+/// While a task waits in the pool's queue, its handle refers to the pool, so there is a reference cycle.
 #[test]
 fn tasks_that_a_queue_never_gives_out_end_as_cancelled_with_the_pool_which_leaves_nothing_behind() {
     struct Kept(#[expect(dead_code, reason = "it is there to be dropped")] Arc<()>);

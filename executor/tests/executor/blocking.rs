@@ -1,5 +1,5 @@
 //! Submissions with `Block`: the submitter waits for room. A time limit, a cancel and a shutdown also end the
-//! submitter's wait. In each of these cases the task is kept.
+//! submitter's wait. In each of these cases the task is not lost.
 //!
 //! The library promises no order in which waiting submitters get room, so these tests check no order.
 
@@ -140,8 +140,8 @@ fn a_submitter_waits_until_a_thread_is_idle_that_its_task_can_be_handed_to() {
     });
 }
 
-/// The pool has requested a thread and waits for it. The requested thread does not come, so the pool may
-/// start another thread.
+/// The pool has requested a thread, and waits until this thread starts. The requested thread never starts, so
+/// the pool may start another thread.
 #[test]
 fn a_submitter_waits_until_a_thread_that_was_to_come_does_not() {
     struct Keep(std::sync::Mutex<Option<Worker>>);
@@ -318,7 +318,8 @@ fn of_many_who_wait_each_is_let_in() {
     });
 }
 
-/// A waiting submitter gives up at the moment when room becomes free. The next submitter must get that room.
+/// A waiting submitter gives up at the moment when room becomes free. The next submitter must get the room
+/// that became free.
 #[test]
 fn who_gives_up_waiting_does_not_keep_others_from_the_room() {
     within_deadline(|| {

@@ -191,7 +191,7 @@ fn a_permit_whose_task_another_pool_runs_is_waited_for() {
     });
 }
 
-/// A caller has taken the task out, and may run the task at any time.
+/// A caller has taken the task out of the executor, and may run the task at any time.
 #[test]
 fn a_permit_whose_task_is_in_nobodys_queue_is_waited_for() {
     within_deadline(|| {

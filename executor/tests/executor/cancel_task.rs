@@ -19,8 +19,8 @@ use crate::support::{
     within_deadline,
 };
 
-/// A running task that ignores its token until the test releases it. When the test has released the task, the
-/// result of the task is its token.
+/// A running task that ignores its token until the test lets the task end. When the test lets the task end,
+/// the task returns its token as its result.
 struct Oblivious {
     handle: TaskHandle<CancelToken>,
     release: Signal,
@@ -119,7 +119,7 @@ fn cancelling_without_disturbing_releases_who_waits_and_leaves_the_body_alone() 
     within_deadline(|| {
         on_threads(|executor| {
             let Oblivious { handle, release, token } = oblivious(executor);
-            // Only an asynchronous caller still has its handle while it waits.
+            // While a caller waits, it still has its handle only if it is asynchronous.
             let mut handle = pin!(handle);
             let woken = Signal::new();
             let waker = Waker::from(Arc::new(SetWhenWoken(woken.clone())));

@@ -1,4 +1,4 @@
-//! Tasks that define how they are cancelled, on real sockets.
+//! Tests tasks that define how they are cancelled, on real sockets.
 //!
 //! Shutting down a socket wakes a read that is blocked on the socket, except on Windows.
 #![cfg(not(windows))]
@@ -204,8 +204,8 @@ fn the_task_does_not_end_while_its_canceller_runs() {
         let cancels = blocked(move || handle.cancel());
         in_canceller.wait();
         let next = executor.submit(|| ()).unwrap();
-        // The worker may have continued by now. If this sleep is too short, the test can miss a fault, but
-        // the test does not fail.
+        // The worker may have continued in the meantime. If this sleep is too short, the test can miss a
+        // fault, but the test does not fail.
         thread::sleep(Duration::from_millis(20));
         assert_eq!((pool.stats().completed, next.state()), (0, TaskState::Pending));
         may_end.set();

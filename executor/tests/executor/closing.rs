@@ -149,7 +149,7 @@ fn closing_turns_into_shutting_down_now_when_the_closing_task_is_cancelled() {
     });
 }
 
-/// The close that was cut short by a cancel still waits for a task that ignores its token.
+/// A cancel cuts the close short, but the close still waits for a task that ignores its token.
 #[test]
 fn a_cancelled_close_returns_only_when_what_ran_has_ended() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! Tests each way to create a task: is the token of the task a child of the token that is current at the
-//! place of the creation?
+//! Tests each way to create a task: is the task's token a child of the token that is current where the task
+//! is created?
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -135,8 +135,8 @@ const BELOW: &[(&str, Way)] = &[
     }),
 ];
 
-/// Returns true if the cancel of the token that is current at the creation also cancels a task that is made
-/// in this way.
+/// A task is made in the given way while a token is current: returns true if a cancel of this token also
+/// cancels the task.
 fn hears(way: Way, pools: &Pools) -> bool {
     let (token, seen, done) = (CancelToken::new(), Record::new(), Signal::new());
     let (of_the_maker, note, is_done) = (token.clone(), seen.clone(), done.clone());

@@ -97,8 +97,8 @@ fn of_cancel_and_deadline_the_first_gives_the_reason() {
             token.cancel_because("enough").then_some(token)
         };
         let token = (0..1_000).find_map(|_| in_time()).expect("one of them is cancelled in time");
-        // The deadline of `token` is earlier than the deadline of this new token. So the deadline of `token`
-        // has passed when this wait ends.
+        // The deadline of `token` is earlier than the deadline of this new token. So when this wait ends, the
+        // deadline of `token` has passed.
         assert!(CancelToken::new().with_timeout(SHORT).sleep(LONG).is_err());
         assert_eq!(token.reason().unwrap().message(), Some("enough"));
 

@@ -1,5 +1,5 @@
 //! Checks the problems of `examples/divide_and_conquer` and the sorts of `examples/merge_sort`. Their results
-//! must equal the results of one thread, for inputs of every kind, on pools of several sizes.
+//! must equal the results that one thread computes, for inputs of every kind, on pools of several sizes.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -91,7 +91,7 @@ fn what_is_in_a_list_is_found_and_nothing_else() {
     });
 }
 
-/// A number that counts how often it is compared.
+/// A number that counts how many times it is compared.
 struct Counted<'a>(u32, &'a AtomicUsize);
 
 impl PartialEq for Counted<'_> {

@@ -65,8 +65,8 @@ const WRAPPERS: [(&str, Make); 8] = [
 enum State {
     /// The pool's threads are busy, one of them with a task of the wrapper, and the pool's queue is full.
     Full,
-    /// The state is the same as `Full`, but the wrapper's task has ended. The drain task of a strand waits
-    /// for room before its next turn.
+    /// The state is the same as `Full`, except that the wrapper's task has ended. The drain task of a strand
+    /// waits for room before its next turn.
     HeadWaits,
     /// The pool was shut down, and its threads are busy.
     ShutDown,
@@ -104,8 +104,8 @@ fn drop_in(name: &str, make: Make, state: State, by_a_worker: bool) {
     let wrapper = make(Arc::clone(&pool));
     let takes_turns = name.contains("by turns");
 
-    // One thread has a task of the wrapper. A second task of the wrapper waits behind the first task: in the
-    // strand if the wrapper has strands; if not, in the pool's queue.
+    // One thread runs a task of the wrapper. A second task of the wrapper waits behind the first task. It
+    // waits in the wrapper's strand, or, if the wrapper has no strands, in the pool's queue.
     let (begun, ends, ran) = (Signal::new(), Signal::new(), Arc::new(AtomicUsize::new(0)));
     let (is_begun, until, counts) = (begun.clone(), ends.clone(), Arc::clone(&ran));
     wrapper.submit(Box::new(move || {

@@ -101,7 +101,7 @@ fn age(line: &str) -> Duration {
     Duration::from_secs_f64(number.parse::<f64>().unwrap() * unit)
 }
 
-/// A serial executor gives its pool tasks that all have the same id.
+/// A serial executor submits several drain tasks to its pool, and all of them have the same id.
 #[test]
 fn a_second_dump_says_for_how_long_a_task_has_run_at_least() {
     within_deadline(|| {
@@ -246,7 +246,7 @@ fn a_fork_join_pool_shows_its_tasks_and_what_they_wait_for() {
     });
 }
 
-/// While a pool has no worker, the thread that calls `invoke` replaces a worker, but this thread has no task.
+/// While a pool has no worker, the thread that calls `invoke` acts as a worker, but this thread runs no task.
 #[test]
 fn a_computation_of_a_guest_is_shown_without_a_task() {
     within_deadline(|| {

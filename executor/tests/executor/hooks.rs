@@ -340,7 +340,7 @@ fn a_timing_pool_adds_up_its_tasks_and_logs_at_the_end() {
     });
 }
 
-/// Combines two sets of hooks; both before and after a task, the pool calls the first set first.
+/// Combines two sets of hooks; both before and after a task, the pool calls the hooks of the first set first.
 struct Both<A, B>(A, B);
 
 impl<A: Hooks, B: Hooks> Hooks for Both<A, B> {
@@ -433,7 +433,7 @@ mod processor_time {
             };
             let ms = Duration::from_millis;
             let (mostly_waits, many) = measure(ms(5), ms(50));
-            // The task waited for at least the 50 ms of its sleep. For the task's computing time, the test
+            // The task waited for at least the 50 ms that it slept. For the task's computing time, the test
             // knows only a lower bound.
             assert!(mostly_waits > 2.0, "{mostly_waits}");
             assert!(

@@ -14,8 +14,8 @@ use executor::{
 
 use crate::support::{LONG, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// These executors exist longer than the calls: the token of a call is cancelled, so a close inside the call
-/// would be cut short.
+/// These executors exist longer than the calls, because a call's token is cancelled: if a call closed an
+/// executor, the close would be cut short.
 static POOL: LazyLock<Arc<ThreadPoolExecutor>> = LazyLock::new(|| Arc::new(ThreadPoolExecutor::cached()));
 static TIMED: LazyLock<ScheduledThreadPoolExecutor> = LazyLock::new(|| ScheduledThreadPoolExecutor::new(2));
 static STRIPES: LazyLock<StripedExecutor<u32, Arc<ThreadPoolExecutor>>> =
@@ -62,7 +62,7 @@ impl RecursiveTask for Probe {
     }
 }
 
-/// Makes a task that runs the probe. If the call waits for its task, this function waits, too.
+/// Makes a task that runs the probe. If the call waits for the end of its task, this function waits, too.
 type Way = fn(Probe);
 
 /// The rows of the table, each with the ways to make a task that the row describes.

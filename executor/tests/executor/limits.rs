@@ -100,7 +100,7 @@ fn a_limit_cancels_the_token_of_a_running_task_and_says_why() {
     });
 }
 
-/// The reason comes from the parent token, and it is marked as inherited.
+/// The reason comes from the parent token, and the reason is marked as inherited.
 #[test]
 fn the_token_above_gives_its_reason() {
     let token = CancelToken::new();

@@ -46,7 +46,7 @@ fn a_line_whose_successor_is_refused_asks_again_after_its_next_turn() {
     assert_eq!((ran.load(Ordering::Relaxed), below.asked.load(Ordering::Relaxed)), (6, 3));
 }
 
-/// The drop waits for all threads that have borrowed the executor, except the thread that drops.
+/// The drop waits for all threads that have borrowed the executor, except the thread that performs the drop.
 #[test]
 fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
     /// An executor that keeps the first drain task and does not run it. At the second call the executor drops
@@ -79,8 +79,8 @@ fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
     });
 }
 
-/// Submitters must not rely on a drain task that the executor can still refuse. But one submitter must not
-/// wait for the answer: the submitter that submits the drain task would wait for itself.
+/// Submitters must not rely on a drain task while the executor can still refuse it. But if the submitter that
+/// submits the drain task waited for the answer, it would wait for itself.
 #[test]
 fn an_executor_may_submit_to_the_line_that_asks_it() {
     /// An executor that submits another task before it keeps the first drain task.

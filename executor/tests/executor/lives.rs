@@ -52,7 +52,7 @@ impl ExecutorService for OneStripe {
     }
 }
 
-/// Each kind of executor that passes its tasks on unchanged, and that can end while the executor below
+/// Each kind of executor that passes its tasks on unchanged, and that can end while the executor below it
 /// continues to work.
 fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
@@ -62,9 +62,9 @@ fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     ]
 }
 
-/// Each kind of executor that puts its tasks into strands, and that can end while the executor below
-/// continues to work. The executor below takes out or refuses the drain task of a strand, and never a single
-/// task; other tests check this behaviour.
+/// Each kind of executor that puts its tasks into strands, and that can end while the executor below it
+/// continues to work. The executor below takes out or refuses only the drain task of a strand, never a single
+/// task of the strand; other tests check this behaviour.
 fn lines(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(SerialExecutor::over(Arc::clone(pool))),
@@ -517,7 +517,7 @@ fn the_permits_of_a_stack_are_known_by_their_tasks() {
                 matches!(refused.reason, RejectReason::Starved(_))
             };
             assert!(stack.submit(wants_another).unwrap().join_timeout(LONG).unwrap());
-            // The library also knows the holder while the task that holds the permit is in the queue.
+            // The library also knows the holder of a permit while the holder's task is in the queue.
             let own = Arc::clone(&stack);
             let waits = pool.submit(move || {
                 own.execute(|| ()).unwrap();

@@ -13,7 +13,7 @@ const OUTER: usize = 50;
 const INNER: usize = 16;
 const THREADS: usize = 4;
 
-/// Sleeps so long that another thread comes to help.
+/// Sleeps long enough that another thread comes to help.
 fn work() {
     std::thread::sleep(Duration::from_micros(50));
 }

@@ -1,4 +1,4 @@
-//! What operators alarm on: how many tasks end in each way, and how long tasks take.
+//! Tests the numbers that operators should watch: how many tasks end in each way, and how long tasks take.
 
 use std::io;
 use std::sync::Arc;
@@ -296,8 +296,8 @@ impl Hooks for WaitingForJoiner {
     }
 }
 
-/// The cancel after which half of the queue is empty removes all cancelled tasks, and calls the hooks for
-/// each of them.
+/// When a cancel makes half of the queue empty, this cancel removes all cancelled tasks and calls the hooks
+/// for each of them.
 #[test]
 fn the_canceller_releases_the_waiters_of_the_task_before_it_tells_the_hooks() {
     within_deadline(|| {

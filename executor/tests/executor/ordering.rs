@@ -264,8 +264,8 @@ fn tasks_of_a_single_thread_see_what_those_before_them_did() {
         let sum = Arc::new(AtomicUsize::new(0));
         for _ in 0..1_000 {
             let sum = Arc::clone(&sum);
-            // The addition deliberately has two separate steps. If a second thread ran at the same time or a
-            // read were stale, an addition would be lost.
+            // The addition deliberately has two separate steps. If a second thread ran at the same time, or
+            // if a read were stale, an addition would be lost.
             pool.execute(move || sum.store(sum.load(Ordering::Relaxed) + 1, Ordering::Relaxed)).unwrap();
         }
         pool.close();
@@ -308,7 +308,7 @@ fn a_task_can_submit_further_tasks_to_its_own_pool() {
 }
 
 /// All threads run tasks at the same time. The first task in the queue begins first, even if all running
-/// tasks wait for other tasks to begin. Even after short tasks, a worker must not take two tasks at a time,
+/// tasks wait until other tasks begin. Even after short tasks, a worker must not take two tasks at a time,
 /// because the first task could wait for the second task.
 #[test]
 fn pairs_of_tasks_that_wait_for_each_other_meet_on_two_threads() {

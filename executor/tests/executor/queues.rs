@@ -30,7 +30,7 @@ fn queues() -> [Box<dyn WorkQueue>; 6] {
     ]
 }
 
-/// A queue that passes its calls on to another queue, and counts them.
+/// A queue that passes its calls on to another queue, and counts the calls.
 struct Counting {
     queue: Box<dyn WorkQueue>,
     counts: Arc<Counts>,
@@ -129,7 +129,7 @@ fn tasks_run_in_the_order_of_the_queue() {
     });
 }
 
-/// A late task can overtake tasks that wait, but not a task that runs.
+/// A late task can overtake tasks that still wait, but not a task that already runs.
 #[test]
 fn an_important_task_overtakes_those_that_wait() {
     within_deadline(|| {
@@ -386,7 +386,7 @@ fn cancelling_a_task_that_was_taken_out_changes_no_count() {
     });
 }
 
-/// REM-7: no count includes cancelled tasks, and `purge` frees the queue entries of cancelled tasks.
+/// REM-7: no count includes cancelled tasks, and `purge` removes the cancelled tasks' entries from the queue.
 #[test]
 fn purging_clears_out_what_cancelled_tasks_leave_behind() {
     within_deadline(|| {

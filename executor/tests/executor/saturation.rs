@@ -421,8 +421,8 @@ fn a_handler_may_replace_itself() {
     }
     within_deadline(|| {
         let pool = Arc::new(full(Abort).0);
-        // The tasks that filled the pool have ended, because the test has dropped the guard of the busy
-        // thread. So the test fills the pool again.
+        // The tasks that filled the pool have ended, because the test has dropped the guard that kept the
+        // thread busy. So the test fills the pool again.
         eventually("it is idle", || pool.stats().completed == 2);
         let _busy = occupy(&pool);
         pool.execute(|| ()).unwrap();

@@ -122,7 +122,7 @@ fn the_fewest_steps_of_klotski_are_found_in_order_and_by_levels() {
     });
 }
 
-/// The number of steps is well known. The block can never reach this target, so the search sees all
+/// The expected number of steps is well known. The block can never reach this target, so the search sees all
 /// positions.
 #[test]
 fn klotski_has_25955_positions() {
@@ -152,7 +152,7 @@ fn a_solution_that_tasks_find_is_a_way_from_the_start() {
     });
 }
 
-/// The tasks search in the order in which the queue gives them out.
+/// The tasks search the positions in the order in which the queue gives out the tasks.
 #[test]
 fn a_search_by_tasks_promises_no_shortest_solution() {
     within_deadline(|| {
@@ -244,7 +244,7 @@ fn a_cancel_stops_a_search_and_leaves_nothing_in_the_pool() {
     });
 }
 
-/// If there were no solution, the search would never end.
+/// If the endless puzzle had no solution, the search would never end.
 #[test]
 fn a_solution_stops_those_who_still_search() {
     within_deadline(|| {

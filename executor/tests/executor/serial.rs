@@ -469,7 +469,7 @@ fn an_executor_that_panics_strands_nobody() {
         assert_matches!(first.handle.join(), Err(JoinError::Cancelled(_)));
         assert_eq!(line.submit(|| 2).unwrap().join_timeout(LONG).unwrap(), 2);
 
-        // The executor panics, although it has stored the drain task. So the next submitter, on another
+        // The executor panics, but it has already stored the drain task. So the next submitter, on another
         // thread, may rely on the stored drain task.
         let line = Arc::new(SerialExecutor::over(TooLate::default()));
         let first = executor::FutureTask::new(|| 1);

@@ -308,8 +308,8 @@ fn counted() -> (Waker, impl Fn() -> usize) {
     (Waker::from(wake), move || weak.strong_count() - 1)
 }
 
-/// A future that polls several handles can give each poll a new waker. In this case a handle keeps only the
-/// newest waker.
+/// A future that polls several handles can pass a new waker to each poll. In this case a handle keeps only
+/// the waker of the last poll.
 #[test]
 fn a_handle_keeps_only_the_waker_of_its_last_poll_and_none_when_it_is_gone() {
     let (_promise, handle) = Promise::<()>::new();

@@ -1,4 +1,4 @@
-//! The numbers that a pool reports, and the threads that they count.
+//! Tests the numbers that a pool reports, and the threads that these numbers count.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! The functions and types that the tests share: deadlines, tasks that a test delays, and values that report
 //! their drop.
 //!
-//! These functions do not use the library's own latch or handles, because a fault in the latch or in the
-//! handles could then hide itself. Every wait has a deadline, so a bug makes a test fail, and the test does
-//! not hang.
+//! These functions do not use the library's own latch or handles: if the latch or the handles had a fault,
+//! this fault could hide itself. Every wait has a deadline, so a bug makes a test fail, and the test does not
+//! hang.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -84,8 +84,8 @@ impl Signal {
     }
 
     /// Waits until the signal is set. The time limit is longer than the limit of any other wait. If the
-    /// limits were equal, a delayed task could give up and continue at the moment when its waiter gives up,
-    /// too.
+    /// limits were equal, a delayed task could give up and continue at the moment when the thread that waits
+    /// for it gives up, too.
     pub(crate) fn wait(&self) {
         let limit = LONG * 3 / 2;
         let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), limit, |set| !*set).unwrap();
@@ -114,7 +114,7 @@ pub(crate) fn room_for_two() -> (ThreadPoolExecutor, Signal) {
     (builder.rejection_handler(Tell(refused.clone())).build().unwrap(), refused)
 }
 
-/// The place in its code where a thread is about to block.
+/// The place in the code of a thread where the thread is about to block.
 ///
 /// A test that releases a waiter proves little if the waiter had not begun to wait. So the waiter calls
 /// [`arrive`](Self::arrive) and then blocks; the test waits in
@@ -143,8 +143,8 @@ impl Spot {
         }
         // A thread that waits for a lock sleeps, too, but not for a long time. So the function checks a
         // little later that the thread is still in the same sleep. If the sleep looks like a wait for a lock,
-        // the function checks much later, because on a busy machine the holder may be unable to release the
-        // lock sooner.
+        // the function checks again much later, because on a busy machine the holder may need much time to
+        // release the lock.
         eventually("the thread is blocked", || {
             let before = sleep_of(&stat);
             let looks = if before.is_some() && may_be_a_lock(&stat) { 40 } else { 1 };

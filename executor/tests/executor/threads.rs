@@ -161,7 +161,7 @@ fn with_core_timeout_an_idle_core_thread_ends_and_the_next_task_gets_another() {
     });
 }
 
-/// KEEP-4. The thread above the core size ends, so the core thread, too, had enough time to end.
+/// KEEP-4. The thread above the core size has ended, so the core thread has also had enough time to end.
 #[test]
 fn without_core_timeout_core_threads_survive_the_keep_alive_time_and_those_above_do_not() {
     within_deadline(|| {
@@ -441,7 +441,7 @@ fn the_life_of_a_pool() {
     });
 }
 
-/// Threads end while tasks come, and every task must get a thread.
+/// Threads end while new tasks come, and every task must get a thread.
 #[test]
 fn no_task_is_missed_by_threads_that_are_about_to_end() {
     within_deadline(|| {
@@ -463,7 +463,7 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
     });
 }
 
-/// The pool does not lose a running task if the task's thread is one too many.
+/// If a running task's thread is one too many, the pool does not lose the task.
 #[test]
 fn a_pool_shut_down_while_it_shrinks_ends() {
     within_deadline(|| {

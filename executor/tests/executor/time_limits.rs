@@ -95,7 +95,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before(
             };
             assert!(start.elapsed() >= SHORT);
             assert_eq!(handle.state(), TaskState::Cancelled);
-            // If the task has not begun, it never begins.
+            // If the task has not begun when the time is up, it never begins.
             assert_matches!(
                 told.recv_timeout(LONG),
                 Ok(Err(Cancelled { .. })) | Err(mpsc::RecvTimeoutError::Disconnected)

@@ -253,7 +253,7 @@ fn told(done: &Arc<std::sync::Mutex<BTreeSet<usize>>>, n: usize) -> Task {
     })
 }
 
-/// Each accepted task either completes before the request to stop, or comes back, or is reported. The
+/// Each accepted task completes before the request to stop, or it comes back, or the executor reports it. The
 /// executor may also report a completed task. A task that has begun never comes back.
 #[test]
 fn no_task_is_lost_between_the_lists() {

@@ -90,7 +90,7 @@ fn discarded_tasks_handles_never_finish() {
     });
 }
 
-/// A pool that no code owns ends by itself, and users can wait for the end of any pool.
+/// A pool without an owner ends by itself, and users can wait for the end of any pool.
 #[test]
 fn pools_that_never_end_or_cannot_be_awaited() {
     within_deadline(|| {

@@ -247,8 +247,8 @@ impl CancellableTask for Nothing {
     }
 }
 
-/// Returns a pool whose only thread is busy for as long as the test needs this. The drop of the pool does not
-/// wait for that thread.
+/// Returns a pool whose only thread is busy until the returned guard is dropped. The drop of the pool does
+/// not wait for that thread.
 fn with_room() -> (Occupied, ThreadPoolExecutor) {
     occupied(ThreadPoolExecutor::builder())
 }

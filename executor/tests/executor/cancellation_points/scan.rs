@@ -17,7 +17,8 @@ const OF_STD: &[&str] = &[
 ];
 
 pub(super) struct Function {
-    /// The type or trait of the block that contains the function; the text is empty outside any block.
+    /// The type or trait of the block that contains the function; an empty text if the function is outside
+    /// any block.
     owner: String,
     /// The trait that the block implements for the owner.
     of_trait: String,

@@ -285,7 +285,7 @@ fn a_refused_task_comes_back_and_is_not_outstanding() {
 #[test]
 fn a_refused_task_releases_a_taker_that_has_waited_for_it() {
     within_deadline(|| {
-        /// An executor that refuses a task, but only if the test tells the executor to refuse.
+        /// An executor that refuses a task only if the test tells the executor to refuse it.
         struct Slow(Signal, Signal);
         impl Executor for Slow {
             fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {

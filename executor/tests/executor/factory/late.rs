@@ -49,7 +49,7 @@ fn a_thread_may_take_its_time_to_come() {
     });
 }
 
-/// No thread is left that could run the tasks, so the holders of the handles must not wait any longer.
+/// No thread is left that could run the tasks, so a thread that joins one of them must not wait any longer.
 #[test]
 fn tasks_whose_threads_all_never_come_are_cancelled_when_that_is_known() {
     within_deadline(|| {
@@ -83,8 +83,8 @@ fn the_one_thread_that_comes_does_the_tasks_of_those_that_do_not() {
     });
 }
 
-/// While no requested thread has started yet, a submitter must not rely on any of them: it waits until a
-/// thread starts or until all starts have failed.
+/// While no requested thread has started yet, a submitter must not rely on any requested thread: the
+/// submitter waits until a thread starts or until all starts have failed.
 #[test]
 fn a_submitter_waits_the_moment_until_the_first_thread_has_come_or_will_not() {
     within_deadline(|| {

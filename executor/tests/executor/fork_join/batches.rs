@@ -101,7 +101,7 @@ fn integral(from: f64, to: f64, area: f64, forking: Forking) -> f64 {
     let forked = fork(move || integral(middle, to, right, forking));
     let left = integral(from, middle, left, forking);
     let right = match forking {
-        // If no thief has the second half, the join runs it on this thread.
+        // If no thief has the second half, the join runs the second half on this thread.
         Forking::WhileWanted => match forked.remove() {
             Some(task) => {
                 task.run();

@@ -66,7 +66,8 @@ fn a_payload_whose_destructor_panics_ends_neither_the_worker_nor_the_caller() {
             both.wait();
             panic_any(OnDrop(|| panic!("of the payload")));
         };
-        // Both halves panic: the caller gets one payload, and the pool drops the other.
+        // Both halves panic: the caller gets the payload of one panic, and the pool drops the payload of the
+        // other panic.
         let panicked =
             catch_unwind(AssertUnwindSafe(|| pool.invoke(|| join(|| fail(&both), || fail(&both)))));
         std::mem::forget(panicked);

@@ -133,8 +133,8 @@ fn waits_of_two_pools_for_each_other_end() {
             let inner = own.submit(move || other.submit(|| 1).unwrap().join());
             inner.unwrap().join()
         });
-        // If the worker of this pool is the last to search, it runs the task itself. If the worker of the
-        // plain pool is the last to search, it gets the report.
+        // If the worker of this pool is the last to search, this worker runs the task itself. If the worker
+        // of the plain pool is the last to search, this worker gets the report.
         let ended = outer.unwrap().join().unwrap();
         assert!(matches!(ended, Ok(Ok(1)) | Err(JoinError::Starved(..))), "{ended:?}");
     });
@@ -290,8 +290,8 @@ fn a_worker_that_unwinds_is_woken_by_the_end_of_what_was_stolen_from_it() {
     });
 }
 
-/// The worker waits with a time limit. Because of the limit, only the thief knows that the worker waits for a
-/// piece.
+/// The worker waits with a time limit. Because the wait has a time limit, only the thief knows that the
+/// worker waits for a piece.
 #[test]
 fn a_worker_that_sleeps_for_so_long_at_most_takes_a_piece_that_its_thief_offers_later() {
     within_deadline(|| {

@@ -212,8 +212,8 @@ fn a_thread_that_ends_may_still_join_and_fork_and_invoke() {
                 };
                 LAST.set(Some(OnDrop(Box::new(last))));
                 if is_used_before {
-                    // The library creates its thread-locals after `LAST`, so they are destroyed before
-                    // `LAST`.
+                    // The library creates its thread-locals after `LAST`, so the library's thread-locals are
+                    // destroyed before `LAST`.
                     outer.invoke(|| join(|| 1, || 2)).unwrap();
                 }
             };
@@ -308,8 +308,8 @@ fn a_pool_is_the_current_one_as_long_as_it_runs_the_caller() {
         assert_eq!(outer.invoke(currents).unwrap(), (true, false));
         assert_eq!(outer.invoke(|| inner.invoke(currents).unwrap()).unwrap(), (false, true));
         assert_eq!(inner.invoke(|| outer.invoke(currents).unwrap()).unwrap(), (true, false));
-        // The innermost call goes to the outer pool again. The only worker of the outer pool waits during
-        // this call, so the call runs or starves.
+        // The innermost call is again a call of the outer pool. The only worker of the outer pool waits
+        // during this call, so the call runs or starves.
         let around = outer.invoke(|| inner.invoke(|| outer.invoke(currents)).unwrap()).unwrap();
         assert!(matches!(around, Ok((true, false)) | Err(InvokeError::Starved(_))), "{around:?}");
         DirectExecutor

@@ -224,7 +224,8 @@ fn a_half_of_a_masked_join_is_masked_where_it_is_stolen() {
             stolen.wait();
             nap()
         };
-        // The computation begins although the token is cancelled, because its caller was not cancelled.
+        // The computation begins although the token is cancelled, because the caller of `invoke` was not
+        // cancelled.
         let (a, b) = pool.invoke(|| token.attach(|| masked(|| join(first, second)))).unwrap();
         assert!(a.is_ok() && b.is_ok());
     });

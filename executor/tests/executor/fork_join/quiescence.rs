@@ -26,7 +26,8 @@ fn a_worker_that_waits_for_quiescence_runs_what_there_is() {
     });
 }
 
-/// The worker runs one task after the other, so a larger number of tasks does not make its stack deeper.
+/// The worker runs the tasks one after the other, so its stack does not become deeper if there are more
+/// tasks.
 #[test]
 fn a_worker_that_waits_for_quiescence_runs_a_hundred_tasks() {
     within_deadline(|| {
@@ -74,7 +75,7 @@ fn quiescence_is_not_there_while_a_task_runs() {
 }
 
 /// A wait for quiescence runs a task, and this task also waits for quiescence. The inner wait must not count
-/// a task below it on the stack twice.
+/// the same task below it on the stack twice.
 #[test]
 fn a_wait_inside_a_wait_ends_when_all_other_forks_have_run() {
     within_deadline(|| {
@@ -115,8 +116,8 @@ fn each_of_three_waits_inside_each_other_has_run_its_own_forks() {
     });
 }
 
-/// If 32 waits are nested on the stack, the next wait gives up. So the stack grows no further, and no task is
-/// left.
+/// If 32 waits are nested on the stack, the next wait gives up. So the stack does not grow any further, and
+/// no task is left.
 #[test]
 fn any_number_of_tasks_may_wait_in_each_other_on_one_worker() {
     within_deadline(|| {

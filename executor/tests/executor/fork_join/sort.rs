@@ -9,7 +9,7 @@ use executor::fork_join::par_sort_unstable;
 use super::pool;
 use crate::support::within_deadline;
 
-/// A list of this length is so long that several workers make the first partitions.
+/// A list of this length is so long that several workers do the first partitions.
 const LONG_ONE: usize = 140_000;
 
 /// Returns numbers without a pattern, from 0 to `most`.
@@ -106,7 +106,8 @@ fn after_a_comparison_that_panics_every_element_is_still_there() {
     });
 }
 
-/// A value that claims to be less than every other value, so two values each claim to be less than the other.
+/// A value that claims to be less than every other value, so of two values each claims to be less than the
+/// other.
 #[derive(PartialEq, Eq, Clone, Copy)]
 struct NoOrder(u64);
 

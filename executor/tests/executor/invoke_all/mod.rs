@@ -1,6 +1,6 @@
 //! Tests a batch of tasks, and the wait for all its tasks.
 //!
-//! The caller gets a refusal only after the previously accepted tasks have ended, and no task is lost.
+//! The caller gets a refusal only after all tasks that were accepted before have ended, and no task is lost.
 
 mod cut_short;
 

@@ -1,5 +1,5 @@
-//! The priority of a strand rises while users' queues raise its drain task correctly or wrongly, while tasks
-//! are refused or cancelled, or while the pool is stopped.
+//! The priority of a strand rises in three situations: users' queues raise its drain task correctly or
+//! wrongly, tasks are refused or cancelled, or the pool is stopped.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -210,7 +210,7 @@ fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
 }
 
 /// Two submitters raise the priorities of strands in a queue that is nearly always full. At the same time
-/// tasks are refused in each way, cancelled and removed.
+/// tasks are refused in each possible way, cancelled and removed.
 #[test]
 fn lines_rise_beside_refusals_and_cancellations() {
     within_deadline(|| {

@@ -260,7 +260,8 @@ fn after_a_shutdown_everything_is_refused_and_comes_back() {
     });
 }
 
-/// This test uses a real clock, while other threads compute; their number is twice the number of processors.
+/// This test uses a real clock while other threads keep all processors busy; there are twice as many of these
+/// threads as processors.
 #[test]
 fn beside_a_busy_machine_nothing_is_early_and_nothing_is_very_late() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! Tests how a scheduled pool ends: its policies, the tasks that come back, and the tasks that the end waits
-//! for.
+//! Tests how a scheduled pool ends: its policies, the tasks that come back, and the tasks for which the end
+//! waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -82,7 +82,7 @@ fn a_shutdown_ends_a_series_that_is_paused() {
     });
 }
 
-/// The test has two cases: the series waits for its next run, or it is paused.
+/// The test has two cases: the series waits for its next run, or the series is paused.
 #[test]
 fn series_that_go_on_after_a_shutdown_are_waited_for() {
     within_deadline(|| {

@@ -126,7 +126,7 @@ fn a_task_that_its_limit_will_end_is_no_starvation() {
         let waits = pool.submit(move || own.submit_with_timeout(4 * SHORT, || 1).unwrap().join());
         assert_matches!(waits.unwrap().join().unwrap(), Err(JoinError::Cancelled(_)));
 
-        // The task runs, and waits for another task that only the same thread could run.
+        // The task runs, and waits for another task that only the first task's own thread could run.
         let own = Arc::clone(&pool);
         let limited = FutureTask::new(move || own.submit(|| 1).unwrap().join().map_err(drop));
         assert_matches!(

@@ -1,6 +1,6 @@
-//! Tests of tasks that run later, and of tasks that run again and again, on a real clock. The files
-//! `scheduled/schedule.rs` and `rule.rs` of the library test on a simulated clock at which times runs are
-//! due. The tests here check that no run is early, and check the behaviour of several threads.
+//! Tests of tasks that run later, and of tasks that run again and again, on a real clock. The library's files
+//! `scheduled/schedule.rs` and `rule.rs` use a simulated clock to test at which times runs are due. The tests
+//! here check that no run is early, and check the behaviour of several threads.
 
 mod delayed; // tasks that run once: not early, in order, taken out, refused
 mod elsewhere; // tasks that go to another executor when they are due

@@ -1,4 +1,4 @@
-//! Chains of callbacks, wakers and destructors: each link causes the next link, and after that it waits.
+//! Chains of callbacks, wakers and destructors: each link first causes the next link and then waits.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -107,7 +107,7 @@ fn destructors_that_complete_the_next_promise_and_then_join() {
 
 /// A thread must not wait for a callback that is further down on the thread's own stack. Each callback in
 /// this test waits until the last callback of the chain has run, so all callbacks are on some stack at the
-/// same time. A few threads have enough stack for the whole chain.
+/// same time. A few threads have enough stack for all callbacks of the chain.
 #[test]
 fn callbacks_that_wait_for_the_end_of_their_chain() {
     const FEW: usize = 256;
@@ -166,8 +166,8 @@ fn callbacks_that_a_destructor_of_a_thread_local_begins() {
             LAST.with(|kept| kept.0.replace(Some(first)));
             let (promise, handle) = Promise::new();
             handle.on_done(|_| ());
-            // The library creates its thread-locals of this thread after `LAST`, so they are destroyed before
-            // `LAST`.
+            // The library creates its thread-locals of this thread after `LAST`, so the library's
+            // thread-locals are destroyed before `LAST`.
             promise.complete(()).unwrap();
         };
         ends.spawn(callbacks_before_that).unwrap();
@@ -175,7 +175,7 @@ fn callbacks_that_a_destructor_of_a_thread_local_begins() {
     });
 }
 
-/// When a waker is called, the call may itself run the task that it wakes.
+/// A call of a waker may itself run the task that the waker wakes.
 #[test]
 fn wakers_that_complete_the_next_promise() {
     struct Completes(Mutex<Option<Promise<()>>>);

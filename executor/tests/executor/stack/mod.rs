@@ -1,6 +1,6 @@
-//! Tests of chains that have a hundred thousand links. The library calls, drops or runs each link because of
-//! the previous link. A longer chain must not need more stack, so the thread of each test has only two
-//! megabytes of stack.
+//! Tests of chains that have a hundred thousand links. The library calls, drops or runs each link as a
+//! consequence of the previous link. A longer chain must not need more stack, so the thread of each test has
+//! only two megabytes of stack.
 
 mod callbacks; // callbacks that cause the next one, and wait
 mod owners; // values that are each the last owner of the next
@@ -22,8 +22,8 @@ use crate::support::{LONG, within_deadline};
 
 const LINKS: usize = 100_000;
 
-/// The length of a chain in which each link searches for a thread that could continue. If the library did
-/// nothing against this, a stack would have room for only some hundreds of such links.
+/// The length of a chain in which each link searches for a thread that could continue. Without special
+/// treatment by the library, a stack would have room for only some hundreds of these links.
 const SOME: usize = 20_000;
 
 /// Runs a test on a stack of two megabytes, no matter what the environment variables say, and fails if the
@@ -87,8 +87,8 @@ fn guards_that_have_ended_below_a_task() {
 
 // ----- tasks that are run in between -----
 
-/// While a task of a strand runs, it submits another task to the same strand. The new task must not run
-/// nested in the first task.
+/// While a task of a strand runs, it submits another task to the same strand. The new task must not run while
+/// the first task is still on the stack.
 #[test]
 fn tasks_of_a_line_over_the_submitter_each_of_which_submits_the_next() {
     fn submit(line: &Arc<SerialExecutor<DirectExecutor>>, left: usize, ran: &Arc<AtomicUsize>) {
@@ -134,7 +134,7 @@ fn tasks_of_a_scope_each_of_which_spawns_the_next() {
 }
 
 /// Each task waits for the task that was forked just before it. So if a worker takes the newest task first,
-/// it has all the tasks on its stack.
+/// the worker has all the tasks on its stack.
 #[test]
 fn forks_each_of_which_joins_the_one_before() {
     within_deadline(|| {

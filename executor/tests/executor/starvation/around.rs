@@ -126,7 +126,7 @@ fn a_step_that_no_cancel_reaches_is_told_all_the_same() {
     });
 }
 
-/// The executor below the strand runs tasks on the submitting thread. So a task of a strand runs nested in a
+/// The executor below the strand runs tasks on the submitting thread. So a task of a strand runs inside a
 /// task of a pool.
 #[test]
 fn a_task_that_runs_inline_waits_for_the_pool_below_it() {

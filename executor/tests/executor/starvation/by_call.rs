@@ -54,7 +54,8 @@ fn so_many_tasks_and_no_more_lie_on_top_of_each_other() {
     });
 }
 
-/// A task submits three other tasks; returns the order in which it runs them while it helps.
+/// A task submits three other tasks and helps to run them; returns the order in which it runs the three
+/// tasks.
 fn order_of(pool: &Arc<ThreadPoolExecutor>) -> Vec<usize> {
     let own = Arc::clone(pool);
     let order = pool.submit(move || {

@@ -35,7 +35,7 @@ fn the_last_free_thread_leaves() {
 }
 
 /// The awaited task is in no queue, so the task's owner may run it at any time. But the owner submits the
-/// task to the pool whose thread waits for it.
+/// task to the pool whose thread waits for this task.
 #[test]
 fn a_task_comes_to_a_pool_whose_threads_all_wait() {
     within_deadline(|| {
@@ -272,8 +272,8 @@ fn a_wait_with_a_deadline_ends_by_it() {
     });
 }
 
-/// One thread waits for a task, without a time limit. The other thread waits with a time limit, and after its
-/// wait it runs the awaited task.
+/// One thread waits for a task, without a time limit. The other thread waits with a time limit, and after
+/// this wait it runs the task for which the first thread waits.
 #[test]
 fn a_thread_that_waits_with_a_deadline_can_go_on() {
     within_deadline(|| {

@@ -46,7 +46,7 @@ fn a_page_waits_for_its_header_on_the_same_thread() {
 
 /// Runs a ring of pools, each with one thread. The task of each pool waits for a task in the queue of the
 /// next pool, and the task of the last pool waits for a task of the first pool. All tasks begin before any of
-/// them waits.
+/// the tasks waits.
 fn ring(length: usize) -> Vec<executor::Starvation> {
     let pools: Vec<_> = (0..length).map(|n| named(&format!("p{n}"), 1)).collect();
     let all_begun = Arc::new(std::sync::Barrier::new(length));
