@@ -13,7 +13,7 @@ const CHARACTER: f64 = 7.0;
 /// The number of colours for lines. Additional lines use the same colours again, and are dashed.
 const COLOURS: usize = 5;
 
-/// The largest number of points with which a line still has a marker at each point; a tooltip at the marker
+/// If a line has at most this number of points, it has a marker at each point, and a tooltip at the marker
 /// shows the value.
 const MARKED: usize = 32;
 

@@ -47,7 +47,7 @@ struct Args {
     json: bool,
 }
 
-/// The result of a crawl: pages per second, and seconds of processor time.
+/// The result of a crawl: the pages per second, and the seconds of processor time.
 #[derive(Clone, Copy)]
 struct Crawl {
     rate: f64,

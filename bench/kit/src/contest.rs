@@ -44,7 +44,7 @@ impl Flags {
         }
     }
 
-    /// Prints the array for programs, if the flags ask for it.
+    /// Prints the array for programs, if the command line asks for it.
     pub fn print(&self, objects: &[String]) {
         if self.json {
             println!("[{}]", objects.join(",\n "));

@@ -32,8 +32,9 @@ pub fn median(values: &[f64]) -> f64 {
 /// other.
 ///
 /// This median is different from the ratio of the medians. If one measurement of a pair was disturbed, the
-/// other was probably disturbed, too; then the ratio is right although both numbers are wrong. A pair is left
-/// out if its processor time was too short to be measured; if no pair is left, the function returns `None`.
+/// other was probably disturbed, too; in that case the ratio is right although both numbers are wrong. A pair
+/// is left out if its processor time was too short to be measured; if no pair is left, the function returns
+/// `None`.
 pub fn median_ratio(pairs: &[(f64, f64)]) -> Option<f64> {
     let ratios: Vec<f64> =
         pairs.iter().map(|(ours, theirs)| ours / theirs).filter(|ratio| ratio.is_finite()).collect();
@@ -89,7 +90,7 @@ pub fn with_any_number_of_threads(alone: f64, together: f64, threads: usize) -> 
     serial.clamp(0.0, together)
 }
 
-/// Maps each number to a well-mixed number; the Java peers have the same function.
+/// Maps each number to a number that looks random; the Java peers have the same function.
 pub fn mix(number: u64) -> u64 {
     let mut mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

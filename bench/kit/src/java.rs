@@ -126,7 +126,8 @@ fn home() -> Option<PathBuf> {
     env::var_os("JAVA_HOME").map(PathBuf::from)
 }
 
-/// Returns a program in the folder of a JDK, or the program of this name in the path.
+/// Returns a program in the folder of a JDK, or, if there is no such folder, the program of this name in the
+/// path.
 fn program(home: Option<PathBuf>, name: &str) -> PathBuf {
     home.map_or_else(|| name.into(), |home| home.join("bin").join(name))
 }

@@ -16,8 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The number of ports that the function tries.
 const ATTEMPTS: u32 = 5;
 
-/// Returns the nginx program in the path; if there is none, the program in `/usr/sbin`, because not every
-/// path contains this folder.
+/// Returns the nginx program in the path. If there is none, returns the program in `/usr/sbin`, because not
+/// every path contains this folder.
 fn program() -> &'static str {
     let elsewhere = "/usr/sbin/nginx";
     let is_in_path = env::var_os("PATH")
@@ -56,7 +56,7 @@ impl Drop for Running {
 
 /// Starts nginx in the foreground (through `wrapper` if a wrapper is given), and waits until nginx listens.
 ///
-/// The server serves `folder`; the function opens this folder to all users, because nginx drops its
+/// The server serves `folder`; this function gives all users access to the folder, because nginx drops its
 /// privileges. nginx keeps its own files in the same folder. A connection has no limit of requests or time,
 /// and nginx writes no access log.
 ///

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// reports this time. The time of threads that have ended is included, but the time of child processes is
 /// not.
 ///
-/// (`/proc` reports hundredths of a second.)
+/// (The file in `/proc` gives the time in hundredths of a second.)
 #[cfg(target_os = "linux")]
 pub fn of(process: u32) -> Option<Duration> {
     let process = nix::unistd::Pid::from_raw(process.try_into().ok()?);

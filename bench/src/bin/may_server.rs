@@ -1,8 +1,8 @@
 //! A peer for `servers`: the crate `may_minihttp`, whose coroutines run on the given number of threads.
 //!
 //! The server answers `/hello`. For any other path the server opens the file below the given folder and reads
-//! it for each request. The server ignores most of a request: even if the request has `Connection: close`, it
-//! keeps the connection open.
+//! it for each request. The server ignores most of a request: even if the request has `Connection: close`,
+//! the server keeps the connection open.
 
 use std::io::{self, Write};
 use std::net::TcpListener;

@@ -21,7 +21,7 @@ const PLACE: (u32, u32) = (320, 240);
 
 const LIMITS: ImageLimits = ImageLimits { bytes: 16 << 20, pixels: 25_000_000 };
 
-/// The goal: our time is at most this multiple of the peer's time, which means 0.95 of the peer's
+/// The goal: our time is at most this multiple of the peer's time, so we decode at least 0.95 of the peer's
 /// images per second.
 const GOAL: f64 = 1.0 / 0.95;
 

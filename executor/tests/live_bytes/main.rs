@@ -3,10 +3,10 @@
 //!
 //! A scenario is a function that prepares some objects and returns the body of a round. The prepared objects
 //! exist during all rounds. So the bytes show how much memory each round adds to a pool, token or latch that
-//! exists during all rounds. After the rounds, the prepared objects are dropped; this shows whether they
-//! themselves leave memory behind. The first rounds only fill caches and buffers. Each round has its own
-//! thread, which frees its thread-locals when it ends. A round ends when all threads that were started in the
-//! round have ended, so the numbers are exact.
+//! exists during all rounds. After the rounds, the prepared objects are dropped; this shows whether the
+//! objects leave memory behind. The first rounds only fill caches and buffers. Each round has its own thread,
+//! which frees its thread-locals when it ends. A round ends when all threads that were started in the round
+//! have ended, so the numbers are exact.
 //!
 //! These tests do not use the standard test harness, because the harness itself has threads and allocations.
 //! Filters, `--exact` and `--list` work as usual.
@@ -93,7 +93,7 @@ impl Holdings {
         Self { threads, bytes: LIVE_BYTES.load(Ordering::SeqCst) }
     }
 
-    /// Waits until the process has the bytes and threads that this value gives.
+    /// Waits until the process has as many bytes and threads as this value records.
     fn assert_again(self, when: impl std::fmt::Display) {
         let deadline = Instant::now() + LONG;
         while Self::now() != self {

@@ -45,7 +45,7 @@ fn wait_for_the_end() -> ! {
     panic!("the process has not ended");
 }
 
-/// Sends the process a signal, as another process would.
+/// Sends a signal to the process, as another process would do.
 fn terminate() -> ! {
     kill_process(getpid(), Signal::TERM).unwrap();
     wait_for_the_end()
@@ -319,7 +319,7 @@ child!(requested_and_hangs {
     wait_for_the_end();
 });
 
-/// Adds three hooks: the hook that runs as the second blocks, so the last hook never runs.
+/// Adds three hooks: the hook that runs second blocks, so the hook that would run last never runs.
 fn hooks_that_block(shutdown: &ShutdownHooks) {
     add(shutdown, "a");
     shutdown.add("blocks", |_| thread::sleep(2 * LONG)).unwrap();

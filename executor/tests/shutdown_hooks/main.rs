@@ -63,8 +63,8 @@ fn exit_runs_them_and_has_its_status() {
     Process::start("exits_after_the_hooks").assert_ends(5, &["a"]);
 }
 
-/// Between the hook and the call of `exit`, there is code of the library on the stack. Another thread runs
-/// the remaining hooks.
+/// When `exit` is called, code of the library is on the stack between the hook and the call. Another thread
+/// runs the remaining hooks.
 #[test]
 fn exit_ends_its_hook_from_inside_whatever_the_hook_calls() {
     for child in [
@@ -195,7 +195,7 @@ fn a_signal_at_any_moment_runs_each_hook_once_in_order() {
 }
 
 /// The second signal comes before, during or after the hooks. The second signal may end the hooks early, but
-/// it must not change anything else.
+/// the signal must not change anything else.
 #[test]
 fn two_signals_at_any_moments_run_a_beginning_of_the_hooks() {
     for round in 0..times() {

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 /// A time that no wait in these tests reaches, unless the library has a fault or the machine is very busy.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
-/// Returns how often a test tries an operation whose result depends on the moment.
+/// Returns the number of attempts that a test makes if the result of an operation depends on the moment.
 pub(crate) fn times() -> usize {
     env::var("EXECUTOR_SIGNALS").map_or(8, |times| times.parse().expect("EXECUTOR_SIGNALS is a number"))
 }
@@ -62,7 +62,7 @@ impl Process {
         Self { child, said }
     }
 
-    /// Starts a process, and returns its standard output; no code has read from this output yet.
+    /// Starts a process, and returns its standard output before any code has read from this output.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_unheard(child: &str) -> (Self, std::process::ChildStdout) {
         let mut child = command(child).stderr(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();

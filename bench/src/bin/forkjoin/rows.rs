@@ -338,7 +338,7 @@ fn wake_up(workers: usize) -> Row {
     let ours = until_a_second_thread(move |first, second| {
         pool.invoke(|| fork_join::join(first, second)).expect("it is not shut down");
     });
-    // Chili is left out, because it offers a half only at the next join, so it never offers the half of a
+    // Chili is left out: it offers a half of a join only at the next join, so it never offers the half of a
     // single join.
     let peers = vec![peer("rayon", None, move || {
         let pool = rayon_pool(workers.max(2));

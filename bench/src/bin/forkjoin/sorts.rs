@@ -37,8 +37,9 @@ fn merge_back(all: &mut [u32], scratch: &mut [u32], middle: usize) {
     }
 }
 
-/// Merge sort with a better merge. The halves are written to the other array, so nothing is copied back. No
-/// branch in a step of the merge depends on the numbers, and a large merge is cut into two parts.
+/// Merge sort with a better way to merge. The halves are written to the other array, so nothing is copied
+/// back. A step of the merge has no branch that depends on the numbers, and a large merge is cut into two
+/// parts.
 pub(crate) fn better_merge_sort<S: Side>(context: &mut S::Context<'_>, all: &mut [u32], scratch: &mut [u32]) {
     if all.len() <= LEAF {
         return all.sort_unstable();

@@ -1,5 +1,5 @@
-//! Reads a log back, and checks that it contains every line of every thread exactly once, that the line is
-//! complete, and that it is in the order of its thread.
+//! Reads a log back. Each line of each thread must be in the file exactly once, must be complete, and must be
+//! in the order of its thread.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};

@@ -1,5 +1,5 @@
-//! The load: threads that log the same lines with each logger; the load also measures the times of their
-//! calls.
+//! The load: threads that log the same lines with each logger. The load also measures how long the calls of
+//! these threads take.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs;

@@ -29,8 +29,8 @@ use sides::Side;
 /// Compares the log service with other loggers, side by side
 ///
 /// Each row measures our side and each peer alternately, each of them in a separate process. The program
-/// reads the file back each time: every line must be in the file exactly once, complete, and in the order of
-/// its thread; a line that is not counts as lost.
+/// reads the file back each time. Every line must be in the file exactly once, complete, and in the order of
+/// its thread; all other lines count as lost.
 #[derive(Parser)]
 #[command(name = "log")]
 struct Args {

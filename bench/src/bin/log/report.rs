@@ -14,8 +14,8 @@ impl Compared {
         self.rounds.iter().map(|(ours, theirs)| (of(ours), of(theirs))).collect()
     }
 
-    /// Returns the median over the rounds of the number of lines that were not in the file exactly once,
-    /// complete and in order.
+    /// Returns how many lines were not in the file exactly once, complete and in order: the median of the
+    /// rounds.
     fn lost(&self, load: Load) -> f64 {
         let lost = |(_, theirs): &(Sample, Sample)| {
             theirs.books.as_ref().map_or(0.0, |books| books.wrong(load) as f64)

@@ -5,8 +5,8 @@
 //! tasks while each worker is blocked in a task, and releases the workers when all tasks are submitted. So
 //! the time of a push includes all of `execute`, and the time of a claim includes all work for an empty task.
 //! For comparison the program measures a bare lock, a bare counter, and a counter whose value selects a place
-//! with a separate lock, as in the pool's batch. A pool of this design cannot be faster than the counter with
-//! places.
+//! with a separate lock, as in the pool's batch. The counter with places shows the best possible time of a
+//! pool of this design.
 //!
 //! Each number is the wall time divided by the number of operations of *all* threads. If the threads do not
 //! hinder each other, twice as many threads halve this number. If the number stays the same or grows, more
@@ -33,7 +33,7 @@ const WARM_UPS: usize = 20;
 /// Runs a batch and returns its time.
 type Batch = Box<dyn FnMut() -> Duration>;
 
-/// A value that is about as large as a task and its place in the queue.
+/// A value that has about the size of a task and its place in the queue.
 type Element = [usize; 7];
 
 /// Prints all measurements.
@@ -243,8 +243,8 @@ fn locks(threads: usize) -> Batch {
     })
 }
 
-/// Measures a counter with places, without a pool: a thread increments the counter, and takes the item from
-/// the place that has this number.
+/// Measures a counter with places, without a pool: a thread increments the counter, and then takes the item
+/// from the place whose index is the counter's value.
 fn places(threads: usize) -> Batch {
     let places: Vec<Mutex<Option<Element>>> = (0..BATCH).map(|_| Mutex::new(None)).collect();
     Box::new(move || {

@@ -121,7 +121,7 @@ fn lines_of(source: &str) -> usize {
     program.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
 }
 
-/// In each later run, a side must have the same result as in its first run.
+/// In each later run, each side must have the same result as in its first run.
 fn measured(side: Side, folder: PathBuf) -> Measure {
     let mut first = None;
     Box::new(move || {

@@ -49,14 +49,14 @@ pub(crate) struct Sample {
     pub(crate) memory: Option<f64>,
 }
 
-/// A server that has a given number of workers.
+/// A server that is measured with a given number of workers.
 pub(crate) struct Entrant {
     pub(crate) setup: Setup,
     server: Server,
     pub(crate) samples: Vec<Sample>,
 }
 
-/// A server that is measured with each number of workers.
+/// A server that is measured with several numbers of workers.
 pub(crate) struct Team {
     pub(crate) side: Side,
     pub(crate) goals: &'static [Goal],

@@ -43,8 +43,8 @@ impl Quantity {
         best.map(|(_, entrant)| entrant)
     }
 
-    /// Returns the median over the rounds of the ratio of our best server's value to the best peer server's
-    /// value.
+    /// Returns the median of the ratios of all rounds; each ratio compares the value of our best server with
+    /// the value of the peer's best server.
     fn ratio(self, ours: &Team, theirs: &Team) -> Option<f64> {
         let turns = self.best(ours)?.samples.iter().zip(&self.best(theirs)?.samples);
         let pairs: Vec<_> = turns.filter_map(|(a, b)| self.of(a).zip(self.of(b))).collect();

@@ -36,7 +36,8 @@ pub(crate) struct Peer {
 pub(crate) enum Goal {
     /// The lowest allowed ratio of our answers per time to the peer's answers per time.
     Rate(f64),
-    /// The highest allowed ratio of our server's processor time per answer to the peer's.
+    /// The highest allowed ratio of our server's processor time per answer to the peer's processor time per
+    /// answer.
     Cpu(f64),
     /// The largest amount of memory that our server may use, in MiB.
     Memory(f64),

@@ -85,8 +85,8 @@ impl Entrant {
         Ok(())
     }
 
-    /// Returns the median over the rounds of the ratio of the waits with slow clients to the waits without
-    /// slow clients.
+    /// Returns the median of the ratios of all rounds; each ratio compares the waits with slow clients and
+    /// the waits without them.
     fn ratio(&self) -> Option<f64> {
         let pairs: Vec<_> = self.turns.iter().map(|&(alone, beside)| (beside, alone)).collect();
         median_ratio(&pairs)

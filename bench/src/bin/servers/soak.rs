@@ -14,8 +14,8 @@ use crate::sides::{Setup, Side, Starter};
 
 const RUDE: usize = 250;
 
-/// The number of clients that stay connected. In each second, these clients send requests as fast as they can
-/// for a tenth of a second, and then send nothing.
+/// The number of clients that stay connected. In each second, these clients send requests for a tenth of a
+/// second as fast as they can, and then they send nothing.
 const KEPT: [Load; 2] = [
     Load { connections: 100, depth: 1, page: Page::Hello, closes: false },
     Load { connections: 100, depth: 1, page: Page::File, closes: false },
@@ -36,8 +36,8 @@ const GROWTH: f64 = 1.02;
 
 pub(crate) fn run(starter: &Starter, side: Side, minutes: u16) -> anyhow::Result<()> {
     let connections = RUDE + KEPT[0].connections + KEPT[1].connections + PASSING.connections;
-    // A stage with a thread for each connection also needs threads for connections that have ended without
-    // its notice.
+    // A stage with a thread for each connection also needs threads for connections that have ended, because
+    // the stage has not noticed their end yet.
     let workers = *side.workers(2 * connections).last().context("with some number of workers")?;
     let setup = Setup { side, workers, connections: 2 * connections, more: &[] };
     let server = starter.start(&setup)?;

@@ -72,8 +72,8 @@ impl Board {
     }
 }
 
-/// Returns the keys: they are evenly distributed, or skewed so that the second key is half as frequent as the
-/// first key, the third key a third as frequent, and so on.
+/// Returns the keys, evenly distributed or skewed. If they are skewed, the second key is half as frequent as
+/// the first key, the third key a third as frequent, and so on.
 fn drawn(load: &Load) -> Vec<u32> {
     let mut sum = 0.0;
     let ranks = if load.skewed { load.keys } else { 0 };

@@ -82,7 +82,7 @@ impl Contestant {
     }
 }
 
-/// A peer and our pool: the figures of both, which were measured one right after the other.
+/// A peer and our pool: the figures of the two sides were measured one right after the other.
 struct Compared {
     peer: &'static str,
     contestant: Contestant,

@@ -79,8 +79,8 @@ pub(crate) fn shuffled(tasks: usize) -> impl Iterator<Item = usize> {
 /// The times at which tasks are due, and how late each task began.
 pub(crate) struct Account {
     start: Instant,
-    /// The lateness of each task in nanoseconds, in the order of the tasks; if a task has not run, its value
-    /// is the maximum.
+    /// The lateness of each task in nanoseconds, in the order of the tasks; the value of a task that has not
+    /// run is the maximum.
     late: Mutex<Vec<u64>>,
     ran: AtomicUsize,
 }

@@ -260,7 +260,7 @@ fn a_shared_handle_inside_a_task() {
     });
 }
 
-/// The task of an executor runs on the thread of another pool. A task of that pool waits for the executor's
+/// A task of an executor runs on the thread of another pool. A task of that pool waits for the executor's
 /// task.
 #[test]
 fn a_task_that_the_caller_runs_counts_as_running_on_the_callers_thread() {

@@ -15,7 +15,7 @@ use executor::{JoinError, OnStarvation, Starvation, TaskHandle, ThreadPoolBuilde
 
 use crate::support::LONG;
 
-/// A pool to which its own tasks can submit.
+/// Makes a pool that its own tasks can share, so that they can submit to it.
 fn shared(builder: ThreadPoolBuilder) -> Arc<ThreadPoolExecutor> {
     Arc::new(builder.build().unwrap())
 }

@@ -71,8 +71,8 @@ fn the_last_holder_that_could_go_on_gives_its_permit_back() {
     });
 }
 
-/// One permit is free, which is enough for the second waiter. But the first waiter wants two permits, and the
-/// second waiter holds the other permit.
+/// One permit is free, which would be enough for the second waiter. But the first waiter wants two permits,
+/// and the second waiter holds the other permit.
 #[test]
 fn the_first_in_the_line_waits_for_the_second() {
     within_deadline(|| {
@@ -94,7 +94,7 @@ fn the_first_in_the_line_waits_for_the_second() {
     });
 }
 
-/// A permit that was added is different from a permit that a thread outside holds.
+/// A permit that was added with `release` is not the permit that a thread outside the pool holds.
 #[test]
 fn a_permit_in_the_hands_of_a_thread_outside_can_come_back() {
     within_deadline(|| {
@@ -135,7 +135,7 @@ fn asks_for_another(
     task.unwrap()
 }
 
-/// A user has drained or forgotten the permit, and may release it at any time.
+/// A user has drained or forgotten the permit, and may release a permit at any time.
 #[test]
 fn a_permit_that_is_with_nobody_can_come_back() {
     let drain: fn(&Semaphore) = |permits| assert_eq!(permits.drain(), 1);

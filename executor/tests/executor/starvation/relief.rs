@@ -193,7 +193,7 @@ fn a_wait_is_reported_if_the_pool_may_have_another_thread_and_none_comes() {
     });
 }
 
-/// Before the thread helps again, it searches again, because the pool now has another thread.
+/// Before the thread helps a second time, it searches again, because the pool now has another thread.
 #[test]
 fn a_thread_that_has_helped_does_so_no_more_when_another_one_can() {
     within_deadline(|| {

@@ -8,7 +8,7 @@
 
 use anyhow::ensure;
 
-/// After the first body was compared completely, this number of bytes at the end of each later body is
+/// The first body is compared completely; of each later body, only this number of bytes at its end is
 /// compared.
 const TAIL: usize = 16;
 

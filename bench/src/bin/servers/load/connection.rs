@@ -13,7 +13,7 @@ use super::answers::{Answer, Answers};
 
 pub(super) struct Connection {
     stream: TcpStream,
-    /// The number of bytes that have been sent from the requests.
+    /// The number of bytes of the requests that the client has already sent.
     sent: usize,
     /// The number of answers that have not arrived yet.
     due: usize,
