@@ -278,8 +278,8 @@ fn again_has_tasks_that_end_with_their_executor_or_after_their_time() {
     measured_until("again", "ends", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// The example prints the delay, in seconds, of the last of a hundred runs, for the loop, for the fixed delay
-/// and for the fixed rate.
+/// The example prints three delays, in seconds: the delay of the last of a hundred runs for the loop, for the
+/// fixed delay and for the fixed rate.
 #[test]
 fn again_drifts_unless_the_rate_is_fixed() {
     measured_until("again", "drift", |printed| {

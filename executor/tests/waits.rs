@@ -408,8 +408,8 @@ impl Waiters {
         (Self { ends, told, token, threads }, bodies)
     }
 
-    /// Returns the verdict: `helped` if the event of each thread came; `told` if one thread got a report;
-    /// `waits` if all threads waited until they were cancelled.
+    /// Returns the verdict: `helped` if the event of each thread has happened; `told` if one thread got a
+    /// report; `waits` if all threads waited until the test cancelled them.
     fn verdict(self, expected: &str) -> Result<&'static str, String> {
         let mut ends = Vec::new();
         match expected {

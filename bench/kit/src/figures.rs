@@ -79,7 +79,7 @@ pub fn object(row: &str, peer: &str, ratios: &[(&str, Option<f64>)]) -> String {
 ///
 /// By Amdahl's law, the parallel part of the cost is divided by the number of threads, and the serial part
 /// stays the same. If threads hinder each other so much that more threads are slower, the function assumes
-/// that there is no parallel part; then the measured cost is the best estimate.
+/// that there is no parallel part; in that case the measured cost is the best estimate.
 ///
 /// # Panics
 /// Panics if `threads` is less than two.

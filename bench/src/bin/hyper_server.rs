@@ -1,5 +1,5 @@
-//! A peer for `servers`: the crate `hyper`, on threads that each have their own event loop and listener,
-//! which is the fastest usual way to run `hyper`.
+//! A peer for `servers`: the crate `hyper`, on threads that each have their own event loop and listener. This
+//! is the fastest usual way to run `hyper`.
 //!
 //! The server answers `/hello`, and answers `/echo` with the request's body. For any other path the
 //! server opens the file below the given folder and reads it for each request.

@@ -1,9 +1,9 @@
 //! A peer for `servers`: the crate `tiny_http`, which gives the same answer as the course's stages give for
 //! `/hello`.
 //!
-//! The program uses the crate as its documentation shows: the crate reads requests on a separate thread for
-//! each connection, and passes them to the threads that call `recv`. The server gives the same answer to each
-//! request, and does not look at the request.
+//! The program uses the crate as the crate's documentation shows: the crate reads requests on a separate
+//! thread for each connection, and passes them to the threads that call `recv`. The server gives the same
+//! answer to each request, and does not look at the request.
 
 use std::io::Write;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The numbers to sort, the same in each run, and a check that they are sorted.
+//! The numbers to sort, which are the same in each run, and a check that numbers are sorted.
 
 /// Returns `count` numbers below `most` that look like random numbers. The same seed gives the same numbers.
 pub fn numbers(seed: u64, count: usize, most: u32) -> Vec<u32> {

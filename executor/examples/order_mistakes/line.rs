@@ -1,4 +1,4 @@
-//! Runs jobs one after the other, as in the classic listing: each job starts the next job when it is done.
+//! Runs jobs one after the other, as in the classic listing: when a job is done, it starts the next job.
 
 use executor::{Latch, ThreadPoolExecutor, prelude::*};
 use std::collections::VecDeque;

@@ -130,8 +130,8 @@ fn an_order() {
     pool.shutdown();
 }
 
-/// Runs jobs on a pool with one worker, and returns their order; the jobs are submitted while the worker is
-/// busy.
+/// Submits jobs to a pool while its only worker is busy, and returns the order in which the pool runs the
+/// jobs.
 fn order_of_four(execute: &dyn Fn(Job)) -> String {
     let (tell, told) = mpsc::channel();
     let busy = occupy(execute);

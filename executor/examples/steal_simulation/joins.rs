@@ -36,8 +36,8 @@ impl Pool<'_> {
         self.costs.offer
     }
 
-    /// The first half is done, so the worker takes the second half back from its queue, or waits until the
-    /// thief has ended that half.
+    /// The first half is done. The worker takes the second half back from its queue, or waits until the thief
+    /// has ended the second half.
     fn settle(&mut self, worker: usize, half: usize) -> Option<u64> {
         if self.seats[worker].queue.back() == Some(&half) {
             self.seats[worker].queue.pop_back();

@@ -1,5 +1,5 @@
-//! The small run as a picture, in the colours of the book's figures: for each worker, the work that it runs,
-//! and its queue below.
+//! The small run as a picture, in the colours of the book's figures: for each worker, the picture shows the
+//! work that it runs, and the worker's queue below.
 
 use super::lanes::{name, small_run};
 use super::log::{Event, What};

@@ -18,8 +18,7 @@ pub struct Pool<'a> {
     turns: u64,
     pub asleep: Vec<usize>,
     pub searching: usize,
-    /// For each half, the worker that has put the half into its queue, and the worker that has stolen the
-    /// half.
+    /// For each half: the worker that has put the half into its queue, and the worker that has stolen it.
     pub owner: Vec<usize>,
     pub thief: Vec<usize>,
     pub done: Vec<bool>,

@@ -33,7 +33,7 @@ pub struct Seat {
     pub followers: Vec<usize>,
     /// The time at which the worker began to look for a piece.
     pub searches: Option<u64>,
-    /// The time at which the worker began to wait for a half while it runs no other piece.
+    /// The time at which the worker began to wait for a half without any other piece to run.
     pub parked: Option<u64>,
     pub random: u64,
 }

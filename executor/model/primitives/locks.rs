@@ -6,8 +6,9 @@
 //! schedule. An unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover). To see the reason,
 //! suppose that other threads ran at a point just before the unlock. These threads did not take the lock; a
 //! thread that tried to take it only began to wait. So these threads could have done the same work right
-//! after the unlock. The model tries that order, too: the other threads run at the next scheduling point of
-//! the thread that has unlocked, or at the end of that thread. The user must know these exceptions:
+//! after the unlock. The model also tries the order in which the other threads run after the unlock: they run
+//! at the next scheduling point of the thread that has unlocked, or at the end of that thread. The user must
+//! know these exceptions:
 //!
 //! * `try_lock` shows whether the lock is held. In a program that uses `try_lock`, the holder needs a
 //!   scheduling point while it holds the lock.
@@ -16,9 +17,9 @@
 //!   between them.
 //!
 //! A wait releases the lock and falls asleep in one step. A notification needs no scheduling point if its
-//! change was written under the lock that the waiters hold, because a thread that begins to wait after the
-//! change has seen the change. For any other use of a condition variable, the program must have a scheduling
-//! point before the wait and another before the notification.
+//! change was written under the waiters' lock, because a thread that begins to wait after the change has seen
+//! the change. For any other use of a condition variable, the program must have a scheduling point before the
+//! wait and another before the notification.
 //!
 //! The locks here are never poisoned, because shuttle treats a panic of one of the model's threads as a panic
 //! of all of them. Keep functions free of type parameters where possible: the compiler then compiles such a

@@ -14,7 +14,8 @@ pub(crate) fn spinning_helps() -> bool {
 
 /// Makes the other threads' changes visible to the caller. The caller is the only owner, because the other
 /// owners have dropped their `Arc`; loom does not see these drops. But each of the other owners released the
-/// lock before it dropped its `Arc`, so taking the lock orders the changes of that owner before the caller.
+/// lock before it dropped its `Arc`; so when the caller takes the lock, the changes of that owner come before
+/// the caller.
 pub(crate) fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
     drop(mutex.lock());
     mutex.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)

@@ -99,8 +99,8 @@ fn in_a_hook_the_current_token_is_nobody_elses() {
     });
 }
 
-/// If a task completes a promise or cancels another task, the callbacks of that promise or task run on the
-/// first task's thread, but not under the first task's token.
+/// If a task completes a promise or cancels another task, the callbacks run on the thread of the first task,
+/// but not under the token of the first task.
 #[test]
 fn a_callback_that_runs_on_the_thread_of_a_task_does_not_run_in_that_task() {
     within_deadline(|| {

@@ -28,8 +28,8 @@ use on_the_callers_thread::{late_cancel, taken_back};
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
 
-/// Returns a task that sets the signal and ends when it is asked to stop. (If no request comes in time, the
-/// task sets the signal, too.)
+/// Returns a task that ends when it is asked to stop, and that sets the signal at its end. (If no request
+/// comes in time, the task sets the signal, too.)
 fn until_told(told: &Signal) -> impl FnOnce() + Send + 'static {
     let told = told.clone();
     move || {

@@ -10,8 +10,8 @@ use executor::{
 use crate::LIVE_BYTES;
 use crate::support::{large_task, occupy, until};
 
-/// The bytes that an executor and its pool may keep after all stripes are removed, no matter how many stripes
-/// there were: tables with spare rows, and room for tasks in the queue.
+/// The number of bytes that an executor and its pool may keep after all stripes are removed, no matter how
+/// many stripes there were: tables keep spare rows, and the queue keeps room for tasks.
 const IDLE: isize = 1 << 20;
 
 /// In each round, twenty thousand keys have tasks at the same time. Then twenty thousand more keys have

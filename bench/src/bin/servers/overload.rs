@@ -28,7 +28,7 @@ const REQUEST: &[u8] = b"GET /block?ms=50 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnect
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Returns the longest time that an answer may take. A request waits 7 times 50 ms in the queue, because the
-/// threads take 8 requests at a time; the work itself takes 50 ms, and a tenth is added.
+/// threads take 8 requests at a time. Then the work itself takes 50 ms, and a tenth of the sum is added.
 fn bound() -> Duration {
     WORK.mul_f64((QUEUE.div_ceil(THREADS) + 1) as f64 * 1.1)
 }

@@ -54,8 +54,8 @@ impl Kind {
 /// The numbers of slow clients' connections that the server has closed.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Cut {
-    /// For each kind of client (silent, slow head, idle, slow body), how often the server closed its
-    /// connection.
+    /// How often the server closed the connection of a client, for each kind of client (silent, slow head,
+    /// idle, slow body).
     pub(crate) by_kind: [usize; 4],
     visits: usize,
 }

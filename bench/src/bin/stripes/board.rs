@@ -1,5 +1,5 @@
-//! The tasks and a board: each task has a key that is chosen before the time begins, and the board shows
-//! whether the tasks kept their order.
+//! The tasks and a board: the key of each task is chosen before the time begins, and the board shows whether
+//! the tasks kept their order.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -53,7 +53,7 @@ pub(crate) fn ours(row: &Row) -> Vec<u64> {
     numbers
 }
 
-/// Measures the crate `scheduled-thread-pool`. This crate cannot take a task out of its heap: a cancelled
+/// Measures the crate `scheduled-thread-pool`. This crate cannot take a task out of its heap, so a cancelled
 /// task stays in the heap until it is due.
 pub(crate) fn scheduled_thread_pool(row: &Row) -> Vec<u64> {
     let pool = ScheduledThreadPool::builder()

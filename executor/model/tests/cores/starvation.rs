@@ -21,8 +21,8 @@ fn starves(awaited: &Mutex<Option<TaskHandle<bool>>>) -> bool {
     }
 }
 
-/// The thread that is the last to register its wait finds the other thread asleep or about to sleep, because
-/// no thread has woken the other thread.
+/// The thread that registers its wait last finds the other thread asleep or about to sleep, because no thread
+/// has woken the other thread.
 #[test]
 fn of_two_tasks_that_wait_for_each_other_one_is_told() {
     model_bounded(3, || {

@@ -90,7 +90,7 @@ fn taken_out_or_run(take_out: fn(&ThreadPoolExecutor, &TaskHandle<()>) -> Option
 }
 
 /// Three threads act at once: one thread cancels tasks, the worker takes tasks, and a third thread purges the
-/// queue and takes one task out of it.
+/// queue and removes one task.
 #[test]
 fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
     check(|| {

@@ -1,4 +1,4 @@
-//! Scheduled pools: planned tasks are cancelled, are removed, or meet the end of the pool, and a series
+//! Scheduled pools: planned tasks are cancelled or removed, or the pool ends before the tasks run; a series
 //! receives all calls that its owner can make. Each task runs once, comes back or is dropped. Each series
 //! ends exactly once. The sleeping thread wakes in time, and ends when the pool ends.
 

@@ -204,8 +204,8 @@ fn a_completion_service_inside_a_task() {
 }
 
 /// A task takes handles from a service over a pool. The pool's only thread has all the service's tasks on its
-/// stack: either one task, or two tasks, of which the second is nested in the first. Each of these tasks
-/// waits for a permit that the taker holds.
+/// stack: either one task, or one task and a second task nested in the first. Each of these tasks waits for a
+/// permit that the taker holds.
 #[test]
 fn tasks_of_a_service_that_run_are_behind_who_takes_from_it() {
     within_deadline(|| {

@@ -57,8 +57,8 @@ struct Record {
     handle: Plain<Option<TaskHandle<usize>>>,
     /// True if the task was accepted. The flag is set when the submitter learns that the task was accepted.
     accepted: OnceLock<bool>,
-    /// The number of runs of the body; then the number of times that a worker has taken the task, and that
-    /// the pool has handed the task back.
+    /// Three counts: how often the body has run, how often a worker has taken the task, and how often the
+    /// pool has handed the task back.
     runs: AtomicUsize,
     taken: AtomicUsize,
     came_back: AtomicUsize,
