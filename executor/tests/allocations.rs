@@ -1,5 +1,5 @@
 //! The number of allocations that a task needs. This test runs in a separate process, because an allocator
-//! counts for its whole process.
+//! counts the allocations of its whole process.
 #![allow(unsafe_code, reason = "an allocator that counts is an allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// A map from ids such as `ABC-1` to the test modules that belong to the id.
 type Modules = BTreeMap<String, BTreeSet<String>>;
 
-/// `CONFORMANCE.md` says for each behaviour which modules test it, and the tests in these modules cite its
-/// id.
+/// For each behaviour, `CONFORMANCE.md` says which modules test it, and the tests in these modules cite the
+/// id of the behaviour.
 #[test]
 fn the_list_of_behaviours_and_the_tests_agree() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");

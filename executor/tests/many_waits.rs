@@ -1,5 +1,5 @@
 //! Measures the cost of thousands of waits. These tests are a separate program, because they occupy the lock
-//! that every search for starving waits takes. Other tests check whether a thread sleeps, and a thread that
+//! that every search for starving waits needs. Other tests check whether a thread sleeps, and a thread that
 //! waits for this lock sleeps, too.
 
 use std::sync::{Arc, mpsc};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use executor::{ExecutorCompletionService, OnStarvation, Promise, ThreadPoolExecutor, prelude::*};
 
-/// Runs a test, and fails if it takes minutes; a test takes minutes if a search is too slow.
+/// Runs a test, and fails if the test takes minutes; this happens if a search is too slow.
 fn within_deadline(test: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     thread::spawn(move || {

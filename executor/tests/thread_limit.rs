@@ -1,5 +1,6 @@
 //! The behaviour of the library if the system cannot start any more threads. This test runs in a separate
-//! process, because the limit is for the whole process: it leaves no memory for another thread's stack.
+//! process, because the limit is for the whole process: the limit leaves no memory for another thread's
+//! stack.
 #![cfg(target_os = "linux")]
 
 use std::sync::{Arc, Condvar, Mutex};

@@ -133,7 +133,7 @@ fn refused(why: RejectReason) -> End {
 /// A wait of the table, called by a thread of the pool. Returns `None` if the pool does not have this call.
 type Wait<P> = fn(&Arc<P>) -> Option<End>;
 
-/// Returns the waits of the table, by their names in the table.
+/// Returns the waits of the table; each wait has the name that it has in the table.
 fn waits<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
     [for_tasks(), for_other_things()].concat()
 }
@@ -252,7 +252,7 @@ fn for_other_things<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
             let serial = SerialExecutor::over(Arc::clone(own));
             let task = serial.submit(|| ()).unwrap();
             serial.close();
-            // If `close` is cancelled, it drops the tasks that have not begun.
+            // If `close` is cancelled, `close` drops the tasks that have not begun.
             Some(task.join().map_or(Cancelled, |()| Came))
         }),
     ]

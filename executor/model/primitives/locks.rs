@@ -4,11 +4,11 @@
 //! A thread of the model runs alone from one of its scheduling points to the next. If there is a point before
 //! each operation that other threads can notice, then every order of these operations occurs in some
 //! schedule. An unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover). To see the reason,
-//! suppose that other threads ran at a point just before the unlock. These threads did not take the lock; a
-//! thread that tried to take it only began to wait. So these threads could have done the same work right
-//! after the unlock. The model also tries the order in which the other threads run after the unlock: they run
-//! at the next scheduling point of the thread that has unlocked, or at the end of that thread. The user must
-//! know these exceptions:
+//! suppose that other threads ran at a point just before the unlock. These threads did not take the lock; if
+//! a thread tried to take the lock, it only began to wait. So these threads could have done the same work
+//! right after the unlock. The model also tries the order in which the other threads run after the unlock:
+//! they run at the next scheduling point of the thread that has unlocked, or at the end of that thread. The
+//! user must know these exceptions:
 //!
 //! * `try_lock` shows whether the lock is held. In a program that uses `try_lock`, the holder needs a
 //!   scheduling point while it holds the lock.
@@ -21,8 +21,8 @@
 //! the change. For any other use of a condition variable, the program must have a scheduling point before the
 //! wait and another before the notification.
 //!
-//! The locks here are never poisoned, because shuttle treats a panic of one of the model's threads as a panic
-//! of all of them. Keep functions free of type parameters where possible: the compiler then compiles such a
+//! The locks here are never poisoned: if one of the model's threads panics, shuttle treats this as a panic of
+//! all the threads. Keep functions free of type parameters where possible: the compiler then compiles such a
 //! function only once, and hundreds of crates of the exercises use these locks.
 #![expect(clippy::unnecessary_wraps, reason = "std's locks can be poisoned, and these stand for them")]
 

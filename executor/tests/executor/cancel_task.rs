@@ -19,8 +19,8 @@ use crate::support::{
     within_deadline,
 };
 
-/// A running task that ignores its token until the test lets the task end. When the test lets the task end,
-/// the task returns its token as its result.
+/// A running task ignores its token until the test lets the task end. When the test lets the task end, the
+/// task returns its token as its result.
 struct Oblivious {
     handle: TaskHandle<CancelToken>,
     release: Signal,

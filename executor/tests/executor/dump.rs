@@ -17,8 +17,8 @@ use executor::{
 
 use crate::support::{LONG, SHORT, Signal, eventually, within_deadline};
 
-/// Finds the part of a dump that has this title, and returns the number of its title line and the lines after
-/// the title.
+/// Finds the part of a dump that has this title, and returns the number of the title line, and the lines that
+/// follow it.
 fn part(text: &str, title: &str) -> Option<(String, Vec<String>)> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with(&format!("{title}: ")));
     let numbers = lines.next()?.split_once(": ").unwrap().1.to_owned();
@@ -268,7 +268,7 @@ fn a_drain_task_has_the_name_of_the_task_that_it_runs() {
     });
 }
 
-/// A user's queue that calls a function while the pool has locked its state.
+/// A user's queue that calls a given function while the pool has locked the pool's state.
 struct Hostile<F>(VecDeque<Task>, F);
 
 impl<F: FnMut() + Send> WorkQueue for Hostile<F> {
@@ -391,8 +391,8 @@ fn a_watchdog_tells_once_of_each_task_that_runs_for_longer_than_its_limit() {
     });
 }
 
-/// All these runs have the same id, because they are runs of the drain task of one strand. If the machine
-/// stalls, a run takes longer, so the test measures each run.
+/// All these runs have the same id, because all of them are runs of the drain task of one strand. If the
+/// machine stalls, a run takes longer, so the test measures each run.
 #[test]
 fn a_watchdog_is_not_misled_by_short_runs_that_follow_each_other() {
     within_deadline(|| {

@@ -282,8 +282,8 @@ fn every_hook_may_use_its_pool() {
     });
 }
 
-/// The behaviour SLIP-4, and a before-hook that cancels its task: the body does not run, but the after-hook
-/// is called.
+/// The behaviour SLIP-4, and a before-hook that cancels the hook's own task: the body does not run, but the
+/// after-hook is called.
 #[test]
 fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
     #[derive(Clone, Default)]

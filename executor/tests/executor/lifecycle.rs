@@ -2,7 +2,7 @@
 //! and the moment at which the pool has terminated.
 //!
 //! The module [`crate::invoke_any`] tests the effect of a shutdown on races, and [`crate::invoke_all`] tests
-//! its effect on batches.
+//! the effect on batches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -146,7 +146,7 @@ fn all_submitters_that_wait_for_the_answer_are_let_in() {
     });
 }
 
-/// The executor runs the drain task before it returns from the call.
+/// The executor first runs the drain task, and after that it returns from the call.
 #[test]
 fn a_head_that_begins_lets_those_in_who_wait_for_the_answer() {
     #[derive(Default)]

@@ -2,8 +2,8 @@
 //!
 //! If the comment of a test contains a name such as `END-5`, the name is the id of a behaviour in
 //! `CONFORMANCE.md`. `CONFORMANCE.md` lists the behaviours that the conformance tests of
-//! `java.util.concurrent` check. For each behaviour, this list says where it is tested, or why it is not
-//! tested.
+//! `java.util.concurrent` check. For each behaviour, this list says where the behaviour is tested, or why it
+//! is not tested.
 
 mod support; // deadlines, tasks that the test holds up, values that report their drop
 

@@ -182,7 +182,7 @@ impl Noting {
         assert!(!self.panics, "in {what}");
     }
 
-    /// Returns whether the pool tells this hook how long the task has waited, and how long it has run.
+    /// Returns whether the pool tells this hook how long a task has waited, and how long the task has run.
     fn times_at(&self, hook: &str) -> (bool, bool) {
         (self.wants_times && matches!(hook, "before" | "after"), self.wants_times && hook == "after")
     }

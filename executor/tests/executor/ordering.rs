@@ -211,8 +211,8 @@ fn an_idle_worker_takes_what_a_blocked_one_cannot() {
     });
 }
 
-/// A burst of submissions wakes all the workers that it needs, although its submitter wakes only the first
-/// worker.
+/// A burst of submissions wakes all the workers that the burst needs, although the submitter wakes only the
+/// first worker.
 #[test]
 fn tasks_that_wait_for_each_other_all_get_a_thread() {
     within_deadline(|| {

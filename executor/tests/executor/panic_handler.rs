@@ -147,7 +147,7 @@ fn a_panic_that_none_of_several_handles_has_read_is_reported_once() {
     });
 }
 
-/// FUT-16: the handle can no longer report the panic, so the pool must report it to the handler.
+/// FUT-16: the handle can no longer report the panic, so the pool must report the panic to the handler.
 #[test]
 fn a_panic_after_a_cancellation_that_won_is_reported_and_marked_so() {
     within_deadline(|| {

@@ -197,8 +197,8 @@ fn a_hand_off_takes_a_task_only_for_a_thread_that_is_idle() {
     });
 }
 
-/// Waits until the thread is idle again. A thread that has just ended a task needs a moment until it is idle,
-/// and until then a hand-off queue accepts no task.
+/// Waits until the thread is idle again. A thread that has just ended a task needs a moment until it is idle;
+/// before the thread is idle, a hand-off queue accepts no task.
 fn settle_when_accepted(pool: &ThreadPoolExecutor) {
     eventually("the thread is idle and takes a task", || pool.execute(|| ()).is_ok());
 }

@@ -193,7 +193,7 @@ fn the_outcome_carries_the_reason_of_the_party_that_cancelled_through_any_handle
     });
 }
 
-/// If the body asks for its token after the cancel, this token has the reason, too, even if the joiner
+/// If the body asks for its token after the cancel, this token also has the reason, even if the joiner
 /// already has the outcome.
 #[test]
 fn a_body_that_looks_late_is_told_the_reason() {

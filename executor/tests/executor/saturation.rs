@@ -344,7 +344,7 @@ fn a_handler_of_ones_own_may_pass_the_task_on() {
 }
 
 /// A handler that makes room by taking out the next task. When the new task is in the queue, the handler runs
-/// the task that it has taken out.
+/// the task that the handler has taken out.
 struct Swap(Record<String>);
 
 impl RejectionHandler for Swap {

@@ -338,7 +338,8 @@ fn batches_have_at_most_so_many_tasks_at_a_time() {
         };
         let search = Arc::new(Search::new(Endless(look), 5_000));
         assert_eq!(batches::solve(&search, &executor, Bounds(3, 4)), Err(Unfinished::NoRoom));
-        // On each thread, one more task may still be running, although it has given its place back.
+        // On each thread, one more task may still be running, although this task has already given its place
+        // back.
         assert!((3..=5).contains(&most.load(Ordering::Relaxed)), "{most:?}");
     });
 }

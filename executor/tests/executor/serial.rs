@@ -205,7 +205,7 @@ fn over_executors_that_run_tasks_at_once() {
         let inner_log = Arc::clone(&log);
         line.execute(move || {
             let log = Arc::clone(&inner_log);
-            // The new task runs after the current task has ended, not inside it.
+            // The new task runs after the current task has ended, not inside the current task.
             own.execute(move || log.lock().unwrap().push("inner")).unwrap();
             inner_log.lock().unwrap().push("outer");
         })
@@ -254,7 +254,8 @@ fn a_line_behind_a_task_that_waits_for_it_is_found() {
             matches!(own.submit(|| ()).unwrap().join(), Err(JoinError::Starved(..)))
         });
         assert!(waits.unwrap().join_timeout(LONG).unwrap());
-        // The library also finds the wait if the task is submitted while the thread already waits for it.
+        // The library also finds the wait if the task is submitted while the thread already waits for this
+        // task.
         let spot = Spot::default();
         let executor::FutureTask { task, handle } = executor::FutureTask::new(|| ());
         let at = spot.clone();
@@ -301,7 +302,7 @@ fn a_line_behind_a_task_that_can_go_on_is_waited_for() {
 }
 
 /// An executor whose function `answer` decides what happens to each task. Each task that the executor accepts
-/// runs on a new thread. The executor counts the calls that are made during another of its calls.
+/// runs on a new thread. The executor counts the calls that are made while another of its calls is running.
 struct Told<F> {
     answer: F,
     calls: AtomicUsize,

@@ -310,7 +310,8 @@ impl Drop for Bomb {
     }
 }
 
-/// Runs a test with each kind of executor: with the executor itself, and through the usual pointers to it.
+/// Runs a test with each kind of executor: with the executor itself, and through the usual pointers to the
+/// executor.
 pub(crate) fn on_every_executor(test: impl Fn(&dyn Executor)) {
     on_every_pool(|pool| test(&pool));
     let others: [(&str, Box<dyn Executor>); 4] = [

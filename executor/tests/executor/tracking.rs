@@ -36,8 +36,8 @@ fn a_task_that_gives_up_is_known_to_be_cut_off() {
     });
 }
 
-/// This false positive cannot be avoided: the task has done its work, but is asked to stop before it can
-/// report its completion.
+/// This false positive cannot be avoided: the task has done its work, but a request to stop comes before the
+/// task can report its completion.
 #[test]
 fn a_task_that_was_done_before_it_could_say_so_is_presumed_to_be_cut_off() {
     within_deadline(|| {

@@ -306,7 +306,7 @@ fn full() -> Stderr {
     (Some(reader), writer.into())
 }
 
-/// Writes to the pipe until it has no room for another byte.
+/// Writes to the pipe until the pipe has no room for another byte.
 fn fill(writer: &mut PipeWriter) {
     let blocking = fcntl_getfl(&*writer).unwrap();
     fcntl_setfl(&*writer, blocking | OFlags::NONBLOCK).unwrap();

@@ -1,7 +1,7 @@
 //! Records the sources with which each mutant was caught. `proven.toml` has one hash for each patched file
 //! together with its patches, and one hash for the tests of each tool. One more hash covers this program, the
 //! compiler and the model checkers. Each run computes the hashes anew. If a hash has changed, all mutants
-//! that depend on it must be tried again.
+//! that depend on this hash must be tried again.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};

@@ -1,5 +1,5 @@
-//! The timer's thread and the threads that register deadlines: the timer forgets no deadline, whatever its
-//! thread does during the registration.
+//! The timer's thread and the threads that register deadlines: the timer forgets no deadline, whatever the
+//! timer's thread does during the registration.
 //!
 //! In a model, a deadline that is a hundred years away never comes. So a thread that waits for such a
 //! deadline sleeps until another thread notifies it.

@@ -123,8 +123,8 @@ mod panics {
 mod ids {
     use std::thread::ThreadId;
 
-    /// Each of loom's threads has its own stack, but all of them run on the same thread of the operating
-    /// system. No model looks at the identity of a thread.
+    /// Each of loom's threads has its own stack, but all these threads run on the same thread of the
+    /// operating system. No model looks at the identity of a thread.
     #[derive(Clone, Copy, PartialEq)]
     pub(crate) struct ThreadKey(ThreadId);
 

@@ -150,8 +150,8 @@ fn whoever_waits_for_quiescence_is_woken_by_the_last_task() {
     });
 }
 
-/// A worker waits for quiescence, and during that wait it runs another task that also waits for quiescence.
-/// At the same time another worker steals the forks of the task.
+/// A worker waits for quiescence; during this wait the worker runs another task, which also waits for
+/// quiescence. At the same time another worker steals the forks of the task.
 #[test]
 fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
     check(|| {

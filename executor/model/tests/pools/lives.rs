@@ -93,7 +93,8 @@ fn submitters_that_wait_are_refused_at_the_end() {
     });
 }
 
-/// A running task gets its token while another thread stops the executor, or the pool below the executor.
+/// A running task gets its token while another thread stops the executor, or stops the pool below the
+/// executor.
 #[test]
 fn a_task_hears_of_the_end_of_its_executor_and_of_its_pool() {
     check(|| {

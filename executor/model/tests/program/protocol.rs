@@ -1,7 +1,7 @@
 //! A small protocol of a program: threads send lines through a channel to a thread that writes them. A flush
 //! waits until all earlier lines are written.
 //!
-//! The protocol names neither std nor a model. `executor/tests/channel.rs` compiles the protocol for real
+//! The protocol names neither std nor a model. `executor/tests/channel.rs` compiles this protocol for real
 //! threads, and `main.rs` compiles it for shuttle.
 
 use executor::channel::{PutError, ReceiverExt, Sender, SenderExt, bounded};

@@ -224,8 +224,9 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 const WAITS: &[&str] = &["wait_as", "send_unless", "recv_unless"];
 
 /// Functions that wait inside a task of the library or on a thread of the library. `Task::run` runs such a
-/// task like any other task; for example, the drain task of a strand submits its successor. The scan compares
-/// only names. Therefore the scan would find a path to such a wait from every function that runs a task.
+/// task like any other task; for example, the drain task of a strand submits the next drain task. The scan
+/// compares only names. Therefore the scan would find a path to such a wait from every function that runs a
+/// task.
 const INSIDE: &[(&str, &str)] = &[("Strand", "hand_over"), ("ScheduledShared", "sleep_and_hand_over")];
 
 type Blocks = fn() -> bool;

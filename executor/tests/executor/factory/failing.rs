@@ -187,7 +187,7 @@ fn a_factory_that_fails_is_not_asked_for_every_task_while_there_is_another_threa
         for _ in 0..10_000 {
             pool.execute(|| ()).unwrap();
         }
-        // The pool waits for 1 ms, 2 ms, … 1 s between its attempts. The test waits for at most twenty
+        // The pool waits between its attempts: for 1 ms, 2 ms, … 1 s. The test waits for at most twenty
         // seconds.
         let asked = liar.0.load(Ordering::SeqCst);
         assert!((1..=32).contains(&asked), "asked {asked} times");

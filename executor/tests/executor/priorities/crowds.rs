@@ -35,7 +35,7 @@ fn a_hundred_thousand_lines_rise_whatever_is_before_them() {
     });
 }
 
-/// Each task is more urgent than all earlier tasks, and is the only task of its turn.
+/// Each task is more urgent than all earlier tasks, and each turn runs only one task.
 #[test]
 fn a_line_rises_a_hundred_thousand_times() {
     within_deadline(|| {

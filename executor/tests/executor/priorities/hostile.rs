@@ -252,7 +252,7 @@ fn lines_rise_beside_refusals_and_cancellations() {
 }
 
 /// Asserts that the tasks of each key ran in order, and that each task that has a result ran once. If a task
-/// was cancelled while it ran, it has no result, although it has run.
+/// was cancelled while it ran, the task has no result, although it has run.
 fn check_cancelled(books: Books) {
     let mut completed = Vec::new();
     for (_, handle) in books.handles {

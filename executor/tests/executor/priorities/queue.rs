@@ -66,8 +66,8 @@ fn it_does_what_a_list_does() {
                         queue.push(task, 0).unwrap();
                     }
                     0..5 if !tickets.is_empty() => {
-                        // The drain task may have left the queue, or its new priority may not be higher than
-                        // its old one.
+                        // The drain task may have left the queue, or the new priority of the drain task may
+                        // not be higher than the old priority.
                         let id = tickets[chosen % tickets.len()];
                         let known = list.0.iter().find(|(known, _)| *known == id).copied();
                         let by = i32::try_from(random(&mut state) % 4).unwrap();

@@ -81,8 +81,8 @@ fn a_task_comes_to_a_line_that_waits_for_the_one_that_waits_for_it() {
 }
 
 /// The owner submits the task to a second pool; the thread of the second pool waits for the thread of the
-/// first pool. The first search did not find the task in any pool, so it did not look at the thread of the
-/// second pool.
+/// first pool. The first search did not find the task in any pool, so this search did not look at the thread
+/// of the second pool.
 #[test]
 fn a_task_comes_to_the_second_of_two_pools() {
     within_deadline(|| {

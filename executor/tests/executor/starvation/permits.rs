@@ -167,7 +167,7 @@ fn permits_that_are_owed_are_not_counted_on() {
     });
 }
 
-/// The owned permit was forgotten, so no holder is left that could give it back.
+/// The owned permit was forgotten, so no holder is left that could give this permit back.
 #[test]
 fn an_owned_permit_that_was_forgotten_is_not_counted_on() {
     within_deadline(|| {

@@ -173,7 +173,8 @@ fn only_its_own_running_tasks_are_cancelled() {
     });
 }
 
-/// The caller that got the drain task need not run it, because the drain task would find no task to run.
+/// The caller that got the drain task need not run this drain task, because the drain task would find no task
+/// to run.
 #[test]
 fn a_stop_does_not_wait_for_a_head_that_was_handed_out() {
     within_deadline(|| {

@@ -216,8 +216,8 @@ impl World {
             }
             Step::Purge => pool.purge(),
             Step::Look => self.look(pool),
-            // Some new settings contradict the other settings, and the pool refuses them. A step may be a
-            // change of settings that the pool refuses.
+            // Some new settings contradict the other settings, and the pool refuses these new settings. A
+            // step may be a change of settings that the pool refuses.
             Step::Maximum(threads) => drop(pool.set_maximum_threads(threads)),
             Step::Core(threads) => drop(pool.set_core_threads(threads)),
             Step::Threads(threads) => drop(pool.set_threads(threads)),
@@ -458,7 +458,7 @@ impl World {
         stats
     }
 
-    /// Checks an ended pool: each task has had one fate, and its handle reports that fate.
+    /// Checks an ended pool: each task has had one fate, and the task's handle reports this fate.
     fn judge(&self) {
         assert_eq!(self.terminations.load(SeqCst), 1);
         let records = self.records();
@@ -505,7 +505,7 @@ impl World {
 }
 
 impl Record {
-    /// Waits for the outcome, and checks that it fits the record of the task.
+    /// Waits for the outcome, and checks that the outcome fits the record of the task.
     fn check_outcome(&self, handle: TaskHandle<usize>) {
         let outcome = handle.join(); // otherwise shuttle reports a deadlock
         let (ran, cancelled) = (self.runs.load(SeqCst) == 1, self.cancelled.load(SeqCst));

@@ -132,7 +132,7 @@ fn of_two_that_hold_permits_and_want_more_one_is_told() {
 }
 
 /// A thread outside the pool has a permit and gives it back. After that, if the task still waits, it can wait
-/// only for the permit that it holds itself.
+/// only for the permit that the task itself holds.
 #[test]
 fn a_permit_outside_is_waited_for_until_it_is_back() {
     for (wants, told) in [(1, false), (2, true)] {

@@ -54,7 +54,8 @@ pub(super) struct PoolBook {
 struct ThreadBook {
     works_for: Option<usize>,
     is_there: bool,
-    /// The bodies that the thread runs and the waits that it is in. The last entry is the innermost of them.
+    /// The bodies that the thread is running, and the waits in which the thread is. The last entry is the
+    /// innermost of them.
     frames: Vec<Frame>,
 }
 
@@ -68,7 +69,7 @@ enum Frame {
 struct Wait {
     what: What,
     number: usize,
-    /// True if at some moment since the beginning of the wait, no event inside could have ended it.
+    /// True if at some moment since the beginning of the wait, no event inside could have ended the wait.
     was_closed: bool,
 }
 
@@ -441,8 +442,8 @@ impl View<'_> {
         !self.must_be_sure() && tasks.iter().any(is_on_its_way) && self.pool(pool)
     }
 
-    /// Returns true if no event inside can end a waiter's wait for permits. Waiters for permits get them in
-    /// the order in which the waiters came.
+    /// Returns true if no event inside can end a waiter's wait for permits. Waiters for permits get the
+    /// permits in the order in which the waiters came.
     fn permits(&self, thread: usize, number: usize, kind: usize, wanted: usize) -> bool {
         let held = self.state.held.iter().filter(|held| held.0 == kind);
         let (mut in_hands, mut all_wait) = (0, true);

@@ -5,7 +5,7 @@
 //! own records only, not by the library's answers:
 //!
 //! * If the library reported a wait as starving, then at some moment since the beginning of the wait, no
-//!   event inside could end it.
+//!   event inside could end the wait.
 //! * If no event inside can end a wait, the wait must end with a report. The test checks this second property
 //!   during the scenario, whenever a thread outside comes to [`Settle`](scenario::Act::Settle). The test
 //!   checks the second property again at the end, when the threads outside can do nothing more. At the end, a
