@@ -1,26 +1,26 @@
-/// One dimension of a chart: its name, its scale, and a label for each tick.
+/// One axis of a chart: its name, its scale, and a label for each tick.
 #[derive(Debug)]
 pub struct Axis<'a> {
     pub(crate) name: &'a str,
     scale: Scale,
     pub(crate) label: fn(f64) -> String,
-    /// The values that are shown, in order.
+    /// The values that the axis shows, in order.
     values: Vec<f64>,
 }
 
-/// The scale: the meaning of equal distances, and the positions of the ticks.
+/// The scale: what equal distances mean, and where the ticks are.
 #[derive(Debug, Clone, Copy)]
 pub enum Scale {
     /// Equal distances stand for equal differences. The axis goes from zero to a round number that no value
-    /// exceeds, in at most this many round steps.
+    /// exceeds, in at most this number of round steps.
     Linear(u32),
-    /// Equal distances stand for equal ratios. The axis goes from one whole power of this base to another. Zero
+    /// Equal distances mean equal ratios. The axis goes from one whole power of this base to another. Zero
     /// and negative values cannot be shown on this scale.
     Logarithmic(f64),
     /// Equal distances stand for equal differences. The axis goes from zero to the greatest value, with a
     /// tick for each value.
     Measured,
-    /// Neighbouring values have equal distances, with a tick for each value.
+    /// The distances between neighbouring values are equal, and there is a tick for each value.
     Even,
 }
 
@@ -40,8 +40,8 @@ impl<'a> Axis<'a> {
         self
     }
 
-    /// Returns the position of a value: 0 at the beginning of the axis, 1 at its end, and never
-    /// beyond.
+    /// Returns the position of a value: 0 at the beginning of the axis, 1 at its end, and never outside this
+    /// range.
     pub fn place(&self, value: f64) -> f64 {
         let (ticks, from_zero) =
             (self.tick_values(), matches!(self.scale, Scale::Linear(_) | Scale::Measured));
@@ -50,7 +50,7 @@ impl<'a> Axis<'a> {
         ((self.measure(value) - first) / (last.unwrap_or(first + 1.0) - first)).clamp(0.0, 1.0)
     }
 
-    /// Returns the position of each tick, with its label.
+    /// Returns the position and the label of each tick.
     pub fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
         self.tick_values().into_iter().map(|value| (self.place(value), (self.label)(value)))
     }
@@ -78,7 +78,7 @@ impl<'a> Axis<'a> {
             Scale::Linear(_) | Scale::Measured => value,
             Scale::Logarithmic(base) => {
                 let power = value.max(f64::MIN_POSITIVE).log(base);
-                // The computed logarithm of a power is not always a whole number.
+                // The computed logarithm of a power is sometimes not exactly a whole number.
                 if (power - power.round()).abs() < 1e-9 { power.round() } else { power }
             }
             Scale::Even => self.values.partition_point(|number| *number < value) as f64,
@@ -86,7 +86,7 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// Returns one, two or five times a power of ten.
+/// Returns a power of ten, or two or five times a power of ten.
 fn round_number_above(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
     let round = [1.0, 2.0, 5.0].map(|digit| digit * power);

@@ -2,27 +2,28 @@ use crate::{Anchor, Axis, Drawing, escaped};
 use std::fmt::Write;
 
 const WIDTH: f64 = 780.0;
-/// The space that a panel has in addition to its lines: for labels at the left, and for half a
-/// label at the right.
+/// The space that a panel has in addition to its lines: on the left for labels, and on the right for half a
+/// label.
 const LEFT: f64 = 58.0;
 const RIGHT: f64 = 22.0;
 
 /// The width of a digit of a label in the widest font that is commonly used.
 const CHARACTER: f64 = 7.0;
 
-/// The number of colours for lines. Further lines get the same colours again, and are dashed.
+/// The number of colours for lines. Additional lines use the same colours again, and are dashed.
 const COLOURS: usize = 5;
 
-/// The largest number of points for which a line still has a marker at each point, with the value as tooltip.
+/// If a line has at most this number of points, it has a marker at each point, and a tooltip at the marker
+/// shows the value.
 const MARKED: usize = 32;
 
-/// A chart with panels beside each other, and one legend.
+/// A chart with panels next to each other, and one legend.
 #[derive(Debug)]
 pub struct Chart<'a> {
     pub title: &'a str,
-    /// A text below the panels, for instance where and when the values were measured.
+    /// A text below the panels, which may say, for instance, where and when the values were measured.
     pub note: &'a str,
-    /// The legend, in the order in which each panel lists its lines.
+    /// The names in the legend; each panel lists its lines in the same order.
     pub names: Vec<&'a str>,
     pub panels: Vec<Panel<'a>>,
 }
@@ -36,7 +37,7 @@ pub struct Panel<'a> {
     pub bands: Vec<Band>,
 }
 
-/// A named part of the lower axis. The name is written above the lines.
+/// A part of the lower axis that has a name. The name of this part is written above the lines.
 #[derive(Debug)]
 pub struct Band {
     pub from: f64,
@@ -45,7 +46,7 @@ pub struct Band {
     pub is_shaded: bool,
 }
 
-/// The rectangle of a panel's lines on the paper.
+/// The rectangle on the paper in which a panel draws its lines.
 struct Frame {
     left: f64,
     top: f64,
@@ -82,8 +83,7 @@ impl Chart<'_> {
         drawing.svg(self.title, &self.in_words(), WIDTH, bottom)
     }
 
-    /// Returns a text that says where each line begins and ends, for readers who cannot see the
-    /// lines.
+    /// Returns a text for readers who cannot see the lines; it says where each line begins and ends.
     fn in_words(&self) -> String {
         let mut words = String::new();
         for Panel { x, y, lines, .. } in &self.panels {
@@ -99,7 +99,8 @@ impl Chart<'_> {
 }
 
 impl<'a> Panel<'a> {
-    /// Makes a panel whose axes have room for all lines. A point without a number is left out.
+    /// Makes a panel whose axes are long enough for all lines. A point whose value is not a number is left
+    /// out.
     pub fn new(x: Axis<'a>, y: Axis<'a>, mut lines: Vec<Vec<(f64, f64)>>) -> Panel<'a> {
         for points in &mut lines {
             points.retain(|(x, y)| x.is_finite() && y.is_finite());
@@ -158,7 +159,7 @@ impl<'a> Panel<'a> {
 }
 
 impl Frame {
-    /// `x` and `y` are fractions of the frame, from its left and from its lower edge.
+    /// `x` and `y` are fractions of the frame, counted from its left edge and from its lower edge.
     fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (self.left + self.width * x, self.top + self.height * (1.0 - y))
     }

@@ -1,7 +1,7 @@
 use std::fmt::{Display, Write};
 
-/// Besides the classes for single elements, there are classes `s0` to `s4` for the colour of a `curve` and
-/// of the inside of a `bar`.
+/// In addition to the classes for single elements, there are classes `s0` to `s4`: they set the colour of a
+/// `curve` and of the inside of a `bar`.
 const STYLE: &str = "<style>
   text { font: 13px sans-serif; fill: #222 } .small { font-size: 11px; fill: #555 } .within { font-size: 11px; fill: #fff }
   .paper { fill: #fff } .grid { stroke: #ccc } .mark { stroke: #222; stroke-dasharray: 4 3 }
@@ -15,12 +15,12 @@ const STYLE: &str = "<style>
   }
 </style>";
 
-/// The content of a sheet of paper: plain SVG without fonts or scripts. The colours of the drawing
-/// follow the reader's theme; on paper they are the light ones.
+/// The content of a sheet of paper: plain SVG without fonts or scripts. On the screen, the colours of the
+/// drawing follow the reader's theme; on paper they are the light colours.
 #[derive(Debug, Default)]
 pub struct Drawing(String);
 
-/// The part of a text that is at the given position.
+/// Says which part of a text is at the given position.
 #[derive(Debug, Clone, Copy)]
 pub enum Anchor {
     Start,
@@ -34,7 +34,7 @@ impl Drawing {
         writeln!(self.0, "{element}").expect("a String takes everything");
     }
 
-    /// Adds a text that has the size of labels.
+    /// Adds a text in the size of labels.
     pub fn label(&mut self, x: f64, y: f64, anchor: Anchor, text: &str) {
         let (anchor, text) = (["start", "middle", "end"][anchor as usize], escaped(text));
         self.add(format_args!(
@@ -50,8 +50,7 @@ impl Drawing {
         ));
     }
 
-    /// Returns the drawing on its sheet of paper. A screen reader reads the title and the
-    /// description.
+    /// Returns the drawing on its sheet of paper. A screen reader reads the title and the description aloud.
     pub fn svg(self, title: &str, description: &str, width: f64, height: f64) -> String {
         let (title, description, drawn) = (escaped(title), escaped(description), self.0);
         format!(

@@ -1,7 +1,7 @@
-//! Draws curves as SVG, for programs that measure something.
+//! Draws curves as SVG, for programs that make measurements.
 //!
-//! A [`Chart`] has panels beside each other; each panel has a line for each name in the legend. A picture of
-//! something other than curves uses the same paper, [`Drawing`], and the same axes, [`Axis`].
+//! A [`Chart`] has panels next to each other; each panel has a line for each name in the legend. A picture
+//! that shows no curves can use the same paper, [`Drawing`], and the same axes, [`Axis`].
 //!
 //! ```
 //! use charts::{Axis, Chart, Panel, Scale, number};

@@ -7,7 +7,7 @@ fn drawn(names: &[&str], x: Scale, y: Scale, lines: Vec<Vec<(f64, f64)>>) -> Str
     Chart { title: "title", note: "", names: names.to_vec(), panels: vec![panel] }.svg()
 }
 
-/// Returns the numbers in all attributes with one of these names.
+/// Returns the numbers in all attributes that have one of these names.
 fn attributes(svg: &str, names: &[&str]) -> Vec<f64> {
     let attributes = svg.split([' ', '\n', '>']).filter_map(|word| word.split_once("=\""));
     let wanted = attributes.filter(|(name, _)| names.contains(name));

@@ -1,4 +1,4 @@
-//! What an operator alarms on: tasks that were refused, cancelled or late, and the time that tasks wait.
+//! Shows what an operator should watch: refused, cancelled and late tasks, and the time that tasks wait.
 //!
 //! ```sh
 //! cargo run --example alarms

@@ -1,4 +1,4 @@
-//! A handle is a `std::future::Future`: asynchronous code awaits a result that a pool of threads computes.
+//! A handle is a `std::future::Future`: asynchronous code can await a result that a pool of threads computes.
 //!
 //! ```sh
 //! cargo run --example await_a_handle

@@ -1,4 +1,4 @@
-//! A thread that is blocked in a read from a socket leaves the read when its task is cancelled.
+//! If a thread is blocked in a read from a socket, and its task is cancelled, the thread leaves the read.
 //!
 //! ```sh
 //! cargo run --example cancel_a_read

@@ -1,10 +1,11 @@
-//! Prints a checksum of each file below a folder. Eight files are open at a time, for ten seconds in all.
+//! Prints a checksum of each file below a folder. At most eight files are open at a time, and all files
+//! together may take ten seconds.
 //!
 //! ```sh
 //! cargo run --example checksums -- executor/src
 //! ```
 //!
-//! `bench` compares this program with versions for rayon and for tokio.
+//! `bench` compares this program with versions that use rayon and tokio.
 
 use executor::{FutureTask, ThreadPoolExecutor, prelude::*};
 use std::fs::{self, File};
@@ -48,7 +49,7 @@ pub fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Returns the checksum of a file. Before each block, it asks `goes_on` whether to read on.
+/// Returns the checksum of a file. Before each block, `goes_on` returns an error if the reading must stop.
 pub fn checksum(path: &Path, goes_on: impl Fn() -> io::Result<()>) -> io::Result<u32> {
     let (mut file, mut block, mut sum) = (File::open(path)?, vec![0; 1 << 16], 1_u32);
     while let length @ 1.. = goes_on().and_then(|()| file.read(&mut block))? {

@@ -1,4 +1,4 @@
-//! Draws four images of a page twice: in the order of the page, and in the order in which they arrive.
+//! Draws four images of a page twice: in the page's order, and in the order in which the images arrive.
 //!
 //! ```sh
 //! cargo run --example completion_order

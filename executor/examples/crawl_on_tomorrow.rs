@@ -1,4 +1,4 @@
-//! A crawler that is stopped in the middle of its work and continues on the next day.
+//! Stops a crawler in the middle of its work, and continues the crawl on the next day.
 //!
 //! ```sh
 //! cargo run --example crawl_on_tomorrow

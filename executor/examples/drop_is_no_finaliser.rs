@@ -1,5 +1,6 @@
-//! A finaliser runs at an unknown time, or never. `Drop` runs at a place that the source code shows. `Drop`
-//! is skipped only if the program asks for that, or if two values own each other.
+//! A finaliser of a garbage collector runs at an unknown time, or never. `Drop` runs at a place that the
+//! source code shows. `Drop` is skipped only if the program asks to skip `Drop`, or if two values own each
+//! other.
 //!
 //! ```sh
 //! cargo run --example drop_is_no_finaliser

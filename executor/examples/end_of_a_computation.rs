@@ -1,4 +1,4 @@
-//! A computation that would take hours is cancelled, or its process ends.
+//! Shows a computation that would take hours: either it is cancelled, or its process ends.
 //!
 //! ```sh
 //! cargo run --example end_of_a_computation -- cancel

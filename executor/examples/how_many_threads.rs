@@ -93,8 +93,8 @@ fn advice(measured: &WaitCompute) -> String {
 }
 // ANCHOR_END: measure
 
-// All callers run the same machine code. Otherwise the work could run faster in a task than in the
-// measurement of the work.
+// This is a separate function, so that all callers run the same machine code. If the compiler made several
+// copies of this code, the work could run faster in a task than in the measurement of the work.
 #[inline(never)]
 fn compute(steps: u32) {
     for step in 0..steps {

@@ -1,4 +1,4 @@
-//! A result that no task computes. One thread makes a promise. Another thread learns the result and
+//! Shows a result that no task computes. One thread makes a promise. Another thread learns the result and
 //! completes the promise.
 //!
 //! ```sh

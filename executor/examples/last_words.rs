@@ -1,4 +1,5 @@
-//! A signal asks a process to end in the middle of its work. The hooks of the process end the pool and then the log.
+//! In the middle of its work, a process gets a signal that asks it to end. The hooks of the process first end
+//! the pool, and then end the log.
 //!
 //! ```sh
 //! cargo run --example last_words; echo "status $?"

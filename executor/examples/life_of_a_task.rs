@@ -1,4 +1,4 @@
-//! The states of four tasks on one thread, one line for each event.
+//! Shows the states of four tasks on one thread, with one line of output for each event.
 //!
 //! ```sh
 //! cargo run --example life_of_a_task

@@ -1,4 +1,4 @@
-//! A lock is held across a parallel loop, a scope and a join, while other threads want the lock, too.
+//! A thread holds a lock across a parallel loop, a scope and a join, while other threads want the same lock.
 //!
 //! ```sh
 //! cargo run --example lock_across_a_join
@@ -22,7 +22,7 @@ fn count(calls: &Mutex<u32>, compute: impl Fn()) {
 }
 // ANCHOR_END: count
 
-/// Takes so long that another thread can come and help.
+/// Sleeps long enough that another thread can come and help.
 fn work() {
     sleep(Duration::from_micros(50));
 }

@@ -1,4 +1,4 @@
-//! Two loops whose iterations become tasks. For one loop that is right, for the other loop it is wrong.
+//! Two loops whose iterations become tasks. Tasks are right for one loop and wrong for the other loop.
 //!
 //! ```sh
 //! cargo run --example loops
@@ -30,8 +30,7 @@ fn parallel(pool: &ThreadPoolExecutor) -> Result<Vec<u64>, Box<dyn Error>> {
 // ANCHOR_END: independent
 
 // ANCHOR: carried
-/// Returns the balance after each payment. Each iteration needs the balance that the previous iteration
-/// computed.
+/// Returns the balance after each payment. Each iteration needs the balance from the previous iteration.
 fn balances(order: impl Fn(usize) -> usize) -> Result<Vec<u64>, Box<dyn Error>> {
     let (executor, account) = (ManualExecutor::new(), Arc::new(Mutex::new((0, vec![0; 4]))));
     let tasks = prices().into_iter().enumerate().map(|(number, price)| {

@@ -1,5 +1,5 @@
-//! `main` returns while other threads are in the middle of their work. The other threads end with the
-//! process, without any clean-up. Only a thread that was joined has finished.
+//! `main` returns while other threads are still working. The other threads end with the process, without any
+//! clean-up. Only a thread that was joined has finished.
 //!
 //! ```sh
 //! cargo run --example main_returns

@@ -1,8 +1,8 @@
 //! Each of two threads raises its own flag and then looks at the flag of the other thread. The question is
-//! whether both threads can find the other flag down.
+//! whether both threads can find that the other flag is not raised.
 //!
-//! No order of the four steps allows this result. A real processor produces it, unless the program uses a
-//! stronger memory order.
+//! No sequence of the four steps allows this result. A real processor produces this result, unless the
+//! program uses a stronger memory order.
 //!
 //! ```sh
 //! cargo run --release --example memory_order
@@ -60,12 +60,13 @@ fn both_saw_nothing(rounds: usize, order: Ordering) -> usize {
     both
 }
 
-/// Gives a flag its own cache line. Otherwise the cores would exchange both flags together.
+/// Gives a flag its own cache line. If both flags shared a cache line, the cores would exchange both flags
+/// together.
 #[repr(align(128))]
 struct Apart(AtomicBool);
 
-/// A place where two threads wait for each other. The threads do not sleep, so that both continue at the
-/// same moment.
+/// A place where two threads wait for each other. The threads spin instead of sleeping, so that both continue
+/// at the same moment.
 #[derive(Default)]
 struct Meeting {
     came: AtomicUsize,

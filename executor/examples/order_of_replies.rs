@@ -1,4 +1,5 @@
-//! A page asks for the price twice. The two replies can come in either order, and a test chooses the order.
+//! A page sends two requests for the price. The two replies can come in either order, and a test chooses the
+//! order.
 //!
 //! ```sh
 //! cargo run --example order_of_replies

@@ -1,5 +1,5 @@
-//! A user's own saturation policy. Like `Discard`, it drops tasks for which there is no room, but it counts
-//! the dropped tasks.
+//! A user's own saturation policy. Like `Discard`, this policy drops tasks for which there is no room, but it
+//! counts the dropped tasks.
 //!
 //! ```sh
 //! cargo run --example own_policy

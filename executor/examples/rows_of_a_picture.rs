@@ -1,10 +1,10 @@
-//! Draws a picture in a parallel loop over its rows. Then adds a frame to the picture, pixel by pixel.
+//! Draws a picture in a parallel loop over its rows. Then the example adds a frame, pixel by pixel.
 //!
 //! ```sh
 //! cargo run --example rows_of_a_picture
 //! ```
 //!
-//! `bench` compares this program with a version for rayon.
+//! `bench` compares this program with a version that uses rayon.
 
 use executor::fork_join::{Pieces, par_for_each};
 
@@ -41,8 +41,8 @@ pub fn frame(width: usize, height: usize) -> Vec<u8> {
     (0..width * height).map(|at| u8::from(is_border(at))).collect()
 }
 
-/// Returns how fast a point of the plane moves away when its number is squared again and again: 0 means
-/// fast, and 9 means never.
+/// The number of a point of the plane is squared again and again: returns how fast the point moves away, from
+/// 0 (fast) to 9 (never).
 pub fn steps(x: f64, y: f64) -> u8 {
     let (mut re, mut im) = (0.0, 0.0);
     for step in 0..90_u8 {

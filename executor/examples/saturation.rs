@@ -1,5 +1,5 @@
-//! One thread and room for one task get five tasks at once; the example shows what each saturation policy
-//! does with the tasks.
+//! Five tasks are submitted at once to a pool with one thread and room for one more task; the example shows
+//! what each saturation policy does with the tasks.
 //!
 //! ```sh
 //! cargo run --example saturation
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Submits five tasks. The first task occupies the worker until just before task number `until` is
+/// Submits five tasks. The first task keeps the worker busy until just before task number `until` is
 /// submitted.
 fn five_tasks(policy: impl RejectionHandler + 'static, until: u32) -> Result<String, Box<dyn Error>> {
     // ANCHOR: pool

@@ -11,7 +11,7 @@ use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::{error::Error, time::Duration};
 
 // ANCHOR: task
-/// A closure that uses a socket, as a task. Cancelling the task shuts the socket down.
+/// A closure that uses a socket, as the body of a task. Cancelling the task shuts the socket down.
 struct SocketUsingTask<F>(TcpStream, F);
 
 impl<R: Send + 'static, F: FnOnce(&TcpStream) -> R + Send + 'static> CancellableTask for SocketUsingTask<F> {

@@ -1,5 +1,5 @@
-//! A hook that stops its own pool, in two ways. A hook that has an `Arc` of the pool keeps the pool alive. A
-//! hook that has a `Stopper` does not keep the pool alive.
+//! A hook stops its own pool, in two ways. A hook that has an `Arc` of the pool keeps the pool alive. A hook
+//! that has a `Stopper` does not keep the pool alive.
 //!
 //! ```sh
 //! cargo run --example stop_from_inside

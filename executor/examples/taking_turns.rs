@@ -1,4 +1,5 @@
-//! A long line and a short line of tasks on one thread: which line ends earlier with short turns?
+//! A stripe with many tasks and a stripe with few tasks share one thread. The example shows which stripe ends
+//! earlier when turns are short.
 //!
 //! ```sh
 //! cargo run --example taking_turns

@@ -1,6 +1,6 @@
-//! If a task leaves a value in a thread-local, the next task on the same worker finds the value. If each
-//! task has a thread of its own, no task can find another task's value. In a pool, at best the memory is
-//! lost; at worst another user gets one user's data.
+//! If a task leaves a value in a thread-local, the next task on the same worker finds the value. If each task
+//! has a thread of its own, no task can find another task's value. In a pool, the best case is that the
+//! memory is lost; the worst case is that a user gets the data of another user.
 //!
 //! ```sh
 //! cargo run --example thread_local_leak

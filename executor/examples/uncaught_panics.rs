@@ -1,5 +1,5 @@
 //! An uncaught panic ends its thread. The thread that joins the panicked thread gets the panic, and the
-//! process continues, unless the thread of `main` panicked.
+//! process continues; only a panic of the thread of `main` ends the process.
 //!
 //! ```sh
 //! cargo run --example uncaught_panics; echo "status $?"

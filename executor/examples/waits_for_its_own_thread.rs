@@ -1,5 +1,5 @@
 //! A pool has only one thread, and one of its tasks waits for another task of the pool. The wait returns an
-//! error that says that the other task can never run.
+//! error, which says that the other task can never run.
 //!
 //! ```sh
 //! cargo run --example waits_for_its_own_thread

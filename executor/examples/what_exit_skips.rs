@@ -1,4 +1,5 @@
-//! A process ends in two ways: `main` returns, or it calls `std::process::exit`, which runs no destructor.
+//! A process ends in two ways: `main` returns, or the program calls `std::process::exit`, which runs no
+//! destructor.
 //!
 //! ```sh
 //! cargo run --example what_exit_skips -- return

@@ -128,8 +128,8 @@ enum Waits {
     Asleep,
 }
 
-/// Hands numbers to another thread. Returns the time that this costs the giving thread, and the time until
-/// the other thread has a number.
+/// Hands numbers to another thread. Returns the time that the hand-over costs the thread that gives a number,
+/// and the time until the other thread has the number.
 fn hand_over(waits: Waits) -> (f64, f64) {
     const NUMBERS: u32 = 100;
     let clock = Instant::now();

@@ -1,5 +1,5 @@
 //! Four processes end in four ways. Each process has a destructor and a shutdown hook, and prints which of
-//! the two ran.
+//! these two has run.
 //!
 //! ```sh
 //! cargo run --example which_hooks_run

@@ -1,5 +1,5 @@
-//! The number of allocations that a task needs. This test runs in a process of its own, because an allocator
-//! counts for its whole process.
+//! The number of allocations that a task needs. This test runs in a separate process, because an allocator
+//! counts the allocations of its whole process.
 #![allow(unsafe_code, reason = "an allocator that counts is an allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -10,8 +10,8 @@ use std::sync::{Arc, Barrier};
 
 use executor::{DirectExecutor, FutureTask, Promise, Task, ThreadPoolExecutor, prelude::*};
 
-/// Counts the allocations of only those threads that take part, because the test harness has a thread of its
-/// own. A reallocation counts, too.
+/// Counts only the allocations of threads that take part in the test, because the test harness also has a
+/// thread. A reallocation counts, too.
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -26,7 +26,7 @@ fn count() {
     }
 }
 
-// SAFETY: each method passes its arguments on to `System` unchanged.
+// SAFETY: each method passes its arguments to `System` unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
@@ -55,9 +55,9 @@ fn allocations_of(work: impl FnOnce()) -> usize {
     ALLOCATIONS.load(Ordering::SeqCst) - before
 }
 
-/// Repeats `round` until two rounds in a row allocate nothing. A single such round is not enough, because
-/// tasks come in through two buffers that change places after each round. After it, the next round could
-/// still make its buffer larger.
+/// Repeats `round` until two consecutive rounds allocate nothing. One round without allocations is not
+/// enough, because tasks come in through two buffers that change places after each round. After one round
+/// without allocations, the next round could still enlarge its buffer.
 fn until_nothing_is_allocated(round: impl Fn()) {
     let quiet = || allocations_of(&round) == 0;
     assert!((0..10).any(|_| quiet() && quiet()), "there is no end to the allocations");
@@ -82,7 +82,7 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     assert_eq!(allocations_of(|| drop(Task::new(move || _ = black_box(large)))), 1, "more than three words");
     assert_eq!(allocations_of(|| drop(FutureTask::new(small(&counter)))), 1);
 
-    // Counts the allocations of a promise, from its creation until the joiner has the result.
+    // Counts the allocations of a promise, from its creation until the joining thread has the result.
     let promised = || {
         let (promise, handle) = Promise::new();
         promise.complete(1).unwrap();
@@ -96,9 +96,9 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     let inline = allocations_of(|| (0..TASKS).for_each(|_| DirectExecutor.execute(small(&counter)).unwrap()));
     assert_eq!(inline, 0);
 
-    // Counts the allocations of a task in a pool that already has its buffers. One task keeps the worker
-    // busy while a round of tasks comes in. The last task of the round keeps the worker busy for the next
-    // round. So the worker never sleeps between two rounds, and each round needs the same room in each
+    // Counts the allocations of a task in a pool that already has its buffers. One task keeps the worker busy
+    // while a round of tasks comes in. The last task of the round keeps the worker busy for the next round.
+    // So the worker never sleeps between two rounds, and each round needs the same amount of room in each
     // buffer.
     let pool = ThreadPoolExecutor::single();
     let barrier = Arc::new(Barrier::new(2));

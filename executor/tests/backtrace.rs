@@ -1,4 +1,4 @@
-//! If the hook of this library is installed, the report of a panic has a backtrace. This test runs in a
+//! If the panic hook of this library is installed, the report of a panic has a backtrace. This test runs in a
 //! process of its own, because a panic hook belongs to the process.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ fn failed_with(payload: Box<dyn std::any::Any + Send>) -> Panic {
     }
 }
 
-/// These checks are one test, because the order of the installations matters.
+/// All these checks are in one test, because the order in which hooks are installed matters.
 #[test]
 fn an_installed_hook_gives_backtraces_and_calls_the_one_before() {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -54,8 +54,8 @@ fn an_installed_hook_gives_backtraces_and_calls_the_one_before() {
     assert!(backtrace.contains("the_place_of_the_panic"), "{backtrace}");
     assert_eq!((panic.message(), panic.thread()), ("where am I?", Some("pool-1-thread-1")));
 
-    // `resume_unwind` does not call the hook. So the report has no backtrace, not even the backtrace of the
-    // panic before.
+    // `resume_unwind` does not call the hook. So the report has no backtrace, not even the backtrace of an
+    // earlier panic.
     let resumed = pool.submit(|| std::panic::resume_unwind(Box::new("again"))).unwrap();
     match resumed.join() {
         Err(JoinError::<()>::Panicked(panic)) => assert!(panic.backtrace().is_none()),
@@ -63,7 +63,7 @@ fn an_installed_hook_gives_backtraces_and_calls_the_one_before() {
     }
 
     // A report has a backtrace only if this thread has just caught the report's payload. An earlier panic on
-    // this thread does not count.
+    // this thread has no effect on the report.
     let caught = std::panic::catch_unwind(the_place_of_the_panic).unwrap_err();
     assert!(failed_with(Box::new("another payload")).backtrace().is_none());
     assert!(failed_with(caught).backtrace().is_none(), "its backtrace was thrown away by then");

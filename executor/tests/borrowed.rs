@@ -1,6 +1,6 @@
-//! The tests of tasks and jobs that borrow from another thread's stack, as a separate program: `bash .ci/run
-//! sanitizer` builds only this test program with the address sanitizer. `cargo test` runs the same tests in
-//! `executor`.
+//! This separate program tests tasks and jobs that borrow from another thread's stack: `bash .ci/run
+//! sanitizer` builds only this test program with the address sanitizer. `cargo test` runs the same tests as a
+//! part of `executor`.
 
 #[path = "executor/fork_join/mod.rs"]
 mod fork_join;

@@ -1,7 +1,7 @@
 //! Channels on real threads, over crossbeam-channel. Races with a cancel are in
 //! `executor/model/tests/pools/channel.rs`.
 
-// These tests need only a part of the shared support.
+// These tests need only a part of the support modules.
 #[path = "executor/support.rs"]
 #[expect(dead_code, unused_imports, unused_macros, reason = "the other tests use it")]
 mod support;
@@ -22,7 +22,7 @@ use executor::channel::{
 use executor::{CancelToken, Latch, Promise, ThreadPoolExecutor, masked, prelude::*};
 use support::{LONG, SHORT, Spot, rounds, within_deadline};
 
-/// Runs `wait` on a thread of its own under a token. When the thread is blocked, cancels the token and
+/// Runs `wait` on a new thread under a token. When the thread is blocked, the function cancels the token and
 /// returns the result of `wait`.
 fn cancelled_while_blocked<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 'static) -> T {
     cancelled_after(|| (), wait)
@@ -84,7 +84,7 @@ fn a_blocked_take_comes_back_and_has_taken_nothing() {
     });
 }
 
-/// The item and the cancel both wake the thread, and the wait ends in either case.
+/// Both the item and the cancel wake the thread, and either of them ends the wait.
 #[test]
 fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
     within_deadline(|| {
@@ -109,8 +109,8 @@ fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
     });
 }
 
-/// A task that was asked to stop begins no wait on a channel, however short the wait would be. In such a
-/// task, a wait for a latch or a semaphore does not begin either.
+/// A task that was asked to stop begins no wait on a channel, not even a short wait. Such a task also begins
+/// no wait for a latch or a semaphore.
 #[test]
 fn a_cancelled_task_neither_puts_nor_takes() {
     let (sender, receiver) = bounded(2);
@@ -246,7 +246,7 @@ fn a_waiting_thread_is_released_before_callbacks_run() {
     });
 }
 
-/// When callbacks are nested too deep, the library defers a further callback. In this test, a deferred
+/// If callbacks are nested too deeply, the library defers the next callback. In this test, a deferred
 /// callback sends the item that the thread waits for.
 #[test]
 fn a_wait_deep_in_callbacks_has_those_run_that_were_put_off() {
@@ -311,7 +311,7 @@ fn a_dropped_channel_leaves_nothing_with_its_token() {
     assert!(kept.try_recv().is_err_and(|error| error.is_disconnected()));
 }
 
-/// Threads can also wait for channels of other kinds than `bounded`.
+/// Threads can also wait for channels that `bounded` does not make.
 #[test]
 fn any_channel_of_crossbeam_can_be_waited_for() {
     within_deadline(|| {
@@ -323,8 +323,8 @@ fn any_channel_of_crossbeam_can_be_waited_for() {
     });
 }
 
-/// At whatever moment the cancel comes, each number is received once, or is still in the channel, or comes
-/// back to its producer.
+/// No matter when the cancel comes, each number is received once, or is still in the channel, or comes back
+/// to its producer.
 #[test]
 fn producers_cancelled_at_any_moment_lose_nothing() {
     within_deadline(|| {
@@ -335,7 +335,7 @@ fn producers_cancelled_at_any_moment_lose_nothing() {
                 let sender = sender.clone();
                 let token = CancelToken::new();
                 let own = token.clone();
-                // The producer has a token of its own, because a cancelled task has no result.
+                // The producer has its own token, because a cancelled task has no result.
                 let task = move || own.attach(|| (0..).map_while(|n| sender.put(n).ok()).count());
                 (pool.submit(task).unwrap(), token)
             });
@@ -375,7 +375,8 @@ fn errors_say_what_happened_and_turn_into_others() {
     assert_eq!(PutError::Interrupted("item").into_inner(), "item");
 }
 
-/// The model's test compiles this protocol against shuttle. This test compiles the protocol against std.
+/// The model's test compiles the protocol in this file against shuttle. This test compiles the same protocol
+/// against std.
 #[test]
 fn a_protocol_of_a_program_is_compiled_for_real_threads_and_for_a_model() {
     let writer = <protocol::Writer>::new(1);

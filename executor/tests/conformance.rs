@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Ids such as `ABC-1`, each with the test modules that belong to the id.
+/// A map from ids such as `ABC-1` to the test modules that belong to the id.
 type Modules = BTreeMap<String, BTreeSet<String>>;
 
-/// `CONFORMANCE.md` says for each behaviour which modules test it, and the tests in these modules cite its
-/// id.
+/// For each behaviour, `CONFORMANCE.md` says which modules test it, and the tests in these modules cite the
+/// id of the behaviour.
 #[test]
 fn the_list_of_behaviours_and_the_tests_agree() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
@@ -35,7 +35,7 @@ fn the_list_of_behaviours_and_the_tests_agree() {
 }
 
 /// Returns the ids in the first column of the list's tables, each with the modules in the last column. If a
-/// behaviour has no test, the last column has `n/a` and the reason, and therefore no modules.
+/// behaviour has no test, the last column gives `n/a` and the reason, but no modules.
 fn listed(list: &str, faults: &mut Vec<String>) -> Modules {
     let mut listed = Modules::new();
     for line in list.lines() {

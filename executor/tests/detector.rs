@@ -1,5 +1,6 @@
-//! Checks that the library finds a wait that can never end, even in a program without any pool. This test runs in
-//! a process of its own, because the first worker of a pool makes the library search the waits of all threads.
+//! Checks that the library finds a wait that can never end, even in a program without any pool. This test
+//! runs in a separate process, because the first worker of a pool makes the library search the waits of all
+//! threads.
 
 use std::sync::{Arc, Barrier};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Runs the examples and compares their output with the transcripts of the book.
 //!
-//! The book includes the same files (`book/src/transcripts`), so the book cannot show another output.
+//! The book includes the same files (`book/src/transcripts`), so the output in the book cannot be different.
 
 use std::env::{self, consts::EXE_SUFFIX};
 use std::fs;
@@ -12,19 +12,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Returns the path of an example's program. `cargo test -p task-execution` builds the examples before it
-/// runs this test. `cargo test --test examples` builds no example, and uses the programs that were built
-/// last. Run `cargo build -p task-execution --examples` before `cargo test --test examples`.
+/// runs this test. `cargo test --test examples` builds no example; it runs the programs that were built last.
+/// Run `cargo build -p task-execution --examples` before `cargo test --test examples`.
 fn example(name: &str) -> PathBuf {
     let test = env::current_exe().unwrap();
     let target = test.parent().and_then(Path::parent).expect("tests are in target/<profile>/deps");
     target.join("examples").join(format!("{name}{EXE_SUFFIX}"))
 }
 
-/// Runs an example in a folder where the example may write a picture. Ends the example if it hangs.
+/// Runs an example in a folder where the example may write a picture file. Ends the example if it hangs.
 fn run(name: &str, arguments: &str) -> Output {
     let mut command = Command::new(example(name));
-    // Without backtraces the output fits into a pipe, so the test need not read the output before the end of
-    // the example.
+    // Without backtraces the output fits into a pipe, so the test need not read the output before the example
+    // ends.
     command
         .args(arguments.split_whitespace())
         .current_dir(env!("CARGO_TARGET_TMPDIR"))
@@ -52,7 +52,7 @@ fn prints_what_the_book_says(name: &str) {
 }
 
 /// Runs a measuring example again and again, until its figures agree with the example's page. Other programs
-/// disturb a measurement, so there are twenty attempts.
+/// disturb a measurement, so the test makes up to twenty attempts.
 fn measured_until(name: &str, arguments: &str, as_the_page_says: impl Fn(&String) -> bool) {
     one_is(name, &[arguments; 20], as_the_page_says);
 }
@@ -92,8 +92,8 @@ fn each_ends_with(name: &str, ways: &[(&str, i32)]) {
     }
 }
 
-/// Runs an example with an argument that it does not know. The example must name the arguments that it knows, and
-/// end with the status of a usage error.
+/// Runs an example with an argument that it does not know. The example must name the arguments that it knows,
+/// and its exit status must be the status of a usage error.
 fn says_which(name: &str) {
     let output = run(name, "such a way");
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -101,7 +101,7 @@ fn says_which(name: &str) {
     assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{name}: {errors}");
 }
 
-/// Returns the transcript for the example and the first word of its arguments.
+/// Returns the transcript of a run of the example, named by the first word of the run's arguments.
 fn transcript(name: &str, argument: &str) -> String {
     let words = [name].into_iter().chain(argument.split_whitespace().next());
     words.collect::<Vec<_>>().join("_")
@@ -162,7 +162,7 @@ examples! {
     who_hears_of_a_panic,
 }
 
-/// The page waits for tasks in its own full pool; the test checks the report and each cure.
+/// The page waits for tasks in its own full pool; the test checks the report, and checks each cure.
 #[test]
 fn starving_page_is_told_why_and_drawn_with_each_cure() {
     is_in_the_book(&run("starving_page", ""), "starving_page");
@@ -171,7 +171,8 @@ fn starving_page_is_told_why_and_drawn_with_each_cure() {
     says_which("starving_page");
 }
 
-/// The thread that waits last gets the report. Both possible reports list the same waits.
+/// The thread whose wait begins last gets the report. Whichever thread gets the report, the report lists the
+/// same waits.
 #[test]
 fn starving_page_draws_a_circle_through_two_pools() {
     let printed = String::from_utf8(run("starving_page", "circle").stdout).unwrap();
@@ -191,14 +192,15 @@ fn starving_page_draws_a_circle_through_two_pools() {
 }
 
 /// The classic listing loses its permits over an executor that drops tasks. The library's executor keeps its
-/// permits.
+/// permits in the same case.
 #[test]
 fn bounding_a_pool_loses_permits_only_with_wrapped_tasks() {
     each_ends_with("bounding_a_pool", &["classic", "ours", "waiting", "ends"].map(|way| (way, 0)));
     says_which("bounding_a_pool");
 }
 
-/// The example shows each mistake, and shows that the library does not make the mistake.
+/// For each mistake, the example shows what goes wrong, and shows that the library does not make this
+/// mistake.
 #[test]
 fn order_mistakes_goes_wrong_in_five_ways() {
     let ways = ["lanes", "queue", "flag", "locked_wait", "wrappers"];
@@ -206,8 +208,8 @@ fn order_mistakes_goes_wrong_in_five_ways() {
     says_which("order_mistakes");
 }
 
-/// The slow tasks take a second unless the other tasks overtake them. So the example is disturbed if the
-/// machine stalls for a second.
+/// The slow tasks take a second, unless the other tasks run before them. So if the machine stalls for a
+/// second, the output of the example is different.
 #[test]
 fn three_orders_keeps_two_of_them() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/three_orders.txt");
@@ -216,7 +218,7 @@ fn three_orders_keeps_two_of_them() {
 }
 
 /// The watchdog reports the stuck task after 50 ms; by then, the task for which the stuck task waits should
-/// have begun. So the example is disturbed if the machine stalls for 50 ms.
+/// have begun. So if the machine stalls for 50 ms, the output of the example is different.
 #[test]
 fn stuck_pool_shows_who_waits_for_whom() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/stuck_pool.txt");
@@ -232,7 +234,7 @@ fn idle_stripes_leaves_none() {
     assert!(printed.starts_with("keys: 5000,") && printed.ends_with("at the end: 0\n"), "{printed}");
 }
 
-/// One page is complete when the request to stop comes. The classic listing reports the complete page as cut
+/// When the request to stop comes, one page is complete. The classic listing reports the complete page as cut
 /// off.
 #[test]
 fn what_was_running_is_known_or_presumed() {
@@ -240,16 +242,16 @@ fn what_was_running_is_known_or_presumed() {
     says_which("what_was_running");
 }
 
-/// The test leaves out the argument `measure`, because that trial takes minutes.
+/// The test leaves out the argument `measure`, because the trial `measure` takes minutes.
 #[test]
 fn puzzle_is_solved_or_known_to_have_no_solution() {
     each_ends_with("puzzle", &["moves", "ways", "none"].map(|way| (way, 0)));
     says_which("puzzle");
 }
 
-/// The times in the output are times of a real clock, rounded down to half a period. A busy machine delays a
-/// run by some milliseconds, whatever the period is. With a longer period, the delay is a smaller part of
-/// the period.
+/// The output shows times of a real clock, rounded down to half a period. A busy machine delays a run by some
+/// milliseconds, no matter how long the period is. With a longer period, the delay is a smaller part of the
+/// period.
 #[test]
 fn again_has_each_run_when_it_should_be() {
     for what in ["late", "panics", "changes"] {
@@ -267,7 +269,8 @@ fn again_has_each_run_when_it_should_be() {
     says_which("again");
 }
 
-/// The example's delay is two seconds. So the example is disturbed if the machine stalls for two seconds.
+/// The example's delay is two seconds. So if the machine stalls for two seconds, the output of the example is
+/// different.
 #[test]
 fn again_has_tasks_that_end_with_their_executor_or_after_their_time() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/again_ends.txt");
@@ -275,8 +278,8 @@ fn again_has_tasks_that_end_with_their_executor_or_after_their_time() {
     measured_until("again", "ends", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// The example prints the delay, in seconds, of the last of a hundred runs: with the loop, with the fixed
-/// delay and with the fixed rate.
+/// The example prints three delays, in seconds: the delay of the last of a hundred runs for the loop, for the
+/// fixed delay and for the fixed rate.
 #[test]
 fn again_drifts_unless_the_rate_is_fixed() {
     measured_until("again", "drift", |printed| {
@@ -286,7 +289,8 @@ fn again_drifts_unless_the_rate_is_fixed() {
     });
 }
 
-/// The example prints its delay in seconds. So the example is disturbed if the machine stalls for a second.
+/// The example prints its delay in seconds. So if the machine stalls for a second, the output of the example
+/// is different.
 #[test]
 fn puzzle_stops_at_its_time_limit_and_at_its_bound() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/puzzle_stop.txt");
@@ -302,7 +306,7 @@ fn merge_sort_starves_or_is_wrong_until_its_tasks_help() {
     says_which("merge_sort");
 }
 
-/// One worker steals nothing, and two steal few of the thousand halves. No half is left in a queue.
+/// One worker steals nothing, and two workers steal few of the thousand halves. No half remains in a queue.
 #[test]
 fn merge_sort_says_how_often_it_stole() {
     let as_the_page_says = |printed: &String| {
@@ -317,8 +321,9 @@ fn merge_sort_says_how_often_it_stole() {
     measured_until("merge_sort", "stats", as_the_page_says);
 }
 
-/// Short tasks wait for the long tasks in the shared pool, hardly wait in a pool of their own, and wait only
-/// for the limit if there is one. A wait that reaches its limit fails, or is repeated until there is an answer.
+/// Short tasks wait for the long tasks in the shared pool, but hardly wait in a separate pool; if the long
+/// waits have a time limit, short tasks wait at most for this limit. If a wait reaches its limit, the wait
+/// fails, or the task repeats the wait until there is an answer.
 #[test]
 fn long_among_short_holds_up_the_short_ones_in_one_pool_only() {
     let as_the_page_says = |printed: &String| {
@@ -335,8 +340,8 @@ fn long_among_short_holds_up_the_short_ones_in_one_pool_only() {
     measured_until("long_among_short", "", as_the_page_says);
 }
 
-/// After a second, each of the eight threads should have begun. So the example is disturbed if the machine
-/// stalls for a second.
+/// After a second, all eight threads should have begun. So if the machine stalls for a second, the output of the
+/// example is different.
 #[test]
 fn merge_sort_spins_until_it_is_cancelled() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/merge_sort_spin.txt");
@@ -351,14 +356,14 @@ fn merge_sort_mistakes_goes_wrong_in_four_ways() {
     says_which("merge_sort_mistakes");
 }
 
-/// The computation would take hours, so the process must be ended by a cancel or by the end of `main`.
+/// The computation would take hours, so only a cancel or the end of `main` can end it.
 #[test]
 fn end_of_a_computation_comes_with_a_cancel_or_with_main() {
     each_ends_with("end_of_a_computation", &[("cancel", 0), ("main_returns", 0)]);
     says_which("end_of_a_computation");
 }
 
-/// A simulation has only its own clock, so its figures are always the same.
+/// A simulation uses only its own clock, so its figures are always the same.
 #[test]
 fn steal_simulation_has_the_speed_ups_that_the_book_shows() {
     each_ends_with("steal_simulation", &[("scale", 0), ("lanes 2", 0)]);
@@ -392,8 +397,8 @@ fn granularity_cuts_into_as_many_pieces_as_the_book_says() {
     says_which("granularity");
 }
 
-/// The example reports a hang after a second without progress. So the example is disturbed if the machine
-/// stalls for a second.
+/// If there is no progress for a second, the example reports a hang. So if the machine stalls for a second,
+/// the output of the example is different.
 #[test]
 fn no_free_thief_hangs_where_partners_lie_in_lanes() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/no_free_thief.txt");
@@ -423,7 +428,7 @@ fn locks_and_waiting_forces_the_schedules_that_decide() {
     says_which("locks_and_waiting");
 }
 
-/// The example shows three timed runs, each with its fault and its cure.
+/// The example shows three timed runs, and shows the fault and the cure of each run.
 #[test]
 fn timed_run_goes_wrong_in_three_ways() {
     for way in ["caller", "thread", "executor"] {
@@ -444,7 +449,7 @@ fn what_exit_skips_is_what_a_return_does() {
     says_which("what_exit_skips");
 }
 
-/// A `main` that panics ends its process with the status 101.
+/// If `main` panics, its process ends with the status 101.
 #[test]
 fn uncaught_panics_ends_with_that_of_main() {
     let output = run("uncaught_panics", "");
@@ -458,23 +463,24 @@ fn ignored_request_is_made_again_by_each_wait() {
     says_which("ignored_request");
 }
 
-/// The example also shows the mistake: with one token for all its rounds, the service never pauses again.
+/// The example also shows a mistake: if all rounds of the service share one token, the service never pauses
+/// again.
 #[test]
 fn restarting_service_takes_a_token_for_each_round() {
     each_ends_with("restarting_service", &[("restart", 0), ("one_token", 1)]);
     says_which("restarting_service");
 }
 
-/// The example also shows the mistake: with a time limit for each call, the page takes longer than its own
-/// limit.
+/// The example also shows a mistake: if each call has its own time limit, the page takes longer than the
+/// limit of the page.
 #[test]
 fn one_deadline_is_for_all_calls_together() {
     each_ends_with("one_deadline", &[("each", 0), ("all", 0)]);
     says_which("one_deadline");
 }
 
-/// The example also shows the mistake: a token that replaces the task's own token hides the pool's request
-/// from the task.
+/// The example also shows a mistake: if a token replaces the task's own token, the task cannot see the pool's
+/// request.
 #[test]
 fn linked_tokens_hear_of_the_pool_and_of_the_request() {
     each_ends_with("linked_tokens", &[("request", 0), ("both", 0)]);
@@ -499,7 +505,7 @@ fn cost_of_a_token_is_least_for_a_look() {
     measured_until("cost_of_a_token", "", as_the_page_says);
 }
 
-/// Only a guard lets a cancel reach the blocked reader. (On Windows, a `read` that is already blocked stays
+/// Only the guard lets a cancel reach the blocked reader. (On Windows, a `read` that is already blocked stays
 /// blocked.)
 #[cfg(unix)]
 #[test]
@@ -515,7 +521,7 @@ fn socket_using_task_gives_its_thread_back_and_a_closure_does_not() {
     says_which("socket_using_task");
 }
 
-/// The examples that Cargo builds only with certain features, and these features.
+/// A list of the examples that Cargo builds only with certain features, and of these features.
 #[cfg(all(unix, feature = "processes", feature = "sockets"))]
 mod blocked_in_the_system {
     use super::prints_what_the_book_says;
@@ -535,7 +541,7 @@ fn last_words_ends_in_order_with_the_signals_status() {
     is_in_the_book(&output, "last_words");
 }
 
-/// The predictions of `cargo course` show the output of these examples.
+/// The predictions that `cargo course` asks for show the output of these examples.
 #[cfg(all(unix, feature = "signals"))]
 mod at_the_end {
     use super::prints_what_the_book_says;
@@ -567,7 +573,8 @@ mod with_channels {
         says_which("primes");
     }
 
-    /// The first way never stops trying, the second way loses a task, and the other two ways are right.
+    /// The first way repeats its attempts forever, the second way loses a task, and the other two ways are
+    /// right.
     #[test]
     fn non_cancelable_task() {
         let ways = [("retries", 1), ("half_way", 0), ("masked", 0), ("limit", 0)];
@@ -617,9 +624,9 @@ fn where_time_goes_prints_a_figure_for_each_part() {
 
 /// With `Relaxed`, `memory_order` observes two steps in the wrong order; how often depends on the processor.
 /// With `SeqCst`, the example must never observe the wrong order. The number of rounds is so large that the
-/// wrong order would occur if the code forgot `SeqCst`. On a machine with one processor, the wrong order can
-/// never occur. On such a machine the two threads wait six times for their turn in each round, which takes
-/// minutes if other programs are busy.
+/// wrong order would occur if the code forgot `SeqCst`. On a machine with one processor, the wrong order
+/// cannot occur. On a machine with one processor, the threads must wait for the processor six times in each
+/// round, which takes minutes if other programs are busy.
 #[test]
 fn memory_order_never_misses_both_flags_with_seq_cst() {
     let rounds = if thread::available_parallelism().is_ok_and(|processors| processors.get() > 1) {
@@ -633,7 +640,7 @@ fn memory_order_never_misses_both_flags_with_seq_cst() {
     assert!(printed.contains(&format!("SeqCst: in 0 of {rounds} rounds both saw nothing")), "{printed}");
 }
 
-/// A task that goes through a hand-off needs a worker that waits for it; a queue takes many tasks at once.
+/// Each task that goes through a hand-off needs a waiting worker; a queue accepts many tasks at once.
 #[test]
 fn queue_or_hand_off_costs_most_where_nothing_may_wait() {
     let as_the_page_says = |printed: &String| {
@@ -646,8 +653,8 @@ fn queue_or_hand_off_costs_most_where_nothing_may_wait() {
     measured_until("queue_or_hand_off", "", as_the_page_says);
 }
 
-/// The example `unequal_tasks` is one of the examples that measure, and the statements of its page must
-/// hold.
+/// The example `unequal_tasks` is one of the examples that measure, and the statements on its page must be
+/// true.
 #[test]
 fn unequal_tasks_gain_less_than_equal_ones() {
     let as_the_page_says = |printed: &String| {
@@ -670,7 +677,8 @@ fn rows_of_a_picture_are_drawn_in_their_places() {
         rows.iter().all(|row| row.len() == 64 && row.starts_with('.') && row.ends_with('.')),
         "{picture}"
     );
-    // The picture is its own mirror image, and the points in its middle never escape.
+    // The upper half of the picture is the mirror image of the lower half, and the points in its middle never
+    // escape.
     for above in 2..16 {
         assert_eq!(rows[above], rows[32 - above], "{picture}");
     }
@@ -690,7 +698,7 @@ fn checksums_are_printed_for_each_file() {
     assert!(!run("checksums", "/no/such/folder").status.success());
 }
 
-/// Ends the server when a test has failed.
+/// Ends the server if a test has failed.
 #[cfg(unix)]
 struct Server(std::process::Child);
 
@@ -747,7 +755,7 @@ fn a_job_server_answers_its_customers() {
     assert_eq!(server.0.wait().unwrap().code(), Some(128 + 15));
 }
 
-/// The example measures for a quarter of a minute, and prints different figures each time.
+/// The example measures for about a quarter of a minute, and prints different figures each time.
 const NOT_RUN: &str = "how_many_threads";
 
 #[test]
@@ -763,7 +771,7 @@ fn every_example_is_run_here() {
 }
 
 /// `cargo course book record` writes the transcripts, and only these tests compare them afterwards. A test
-/// covers a command if the test uses the example's name and the first word of the command's arguments.
+/// covers a command if it uses the name of the example and the first word of the command's arguments.
 #[test]
 fn every_transcript_of_an_example_is_compared_here() {
     let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/record.toml");

@@ -1,4 +1,4 @@
-//! The numbers of a pool in the crate `metrics`, as a recorder gets them.
+//! The numbers of a pool in the crate `metrics`, as a recorder receives them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use metrics::{
     SharedString, Unit,
 };
 
-/// The sum of each number, by its name and its labels. For a histogram, the sum of its values and their count.
+/// The sum of each number, by its name and its labels. For a histogram, the sum and the number of its values.
 #[derive(Clone, Default)]
 struct Numbers(Arc<Mutex<BTreeMap<String, (f64, u64)>>>);
 

@@ -1,4 +1,4 @@
-//! An idle pool uses no processor time. This test runs in a process of its own, so that no other thread is
+//! An idle pool uses no processor time. This test runs in a separate process, so that no other thread is
 //! busy.
 #![cfg(target_os = "linux")]
 
@@ -30,7 +30,7 @@ fn an_idle_pool_uses_no_processor_and_does_not_wake_up() {
     drop(pool);
 }
 
-/// Lets the workers find only tasks that were cancelled in the queue.
+/// Makes the workers find only tasks that were cancelled in the queue.
 fn come_upon_cancelled_tasks(pool: &ThreadPoolExecutor) {
     let gate = Arc::new(Barrier::new(THREADS + 1));
     for _ in 0..THREADS {
@@ -43,7 +43,7 @@ fn come_upon_cancelled_tasks(pool: &ThreadPoolExecutor) {
     gate.wait();
 }
 
-/// Returns for each worker whether the worker sleeps, and how many times it has fallen asleep.
+/// Returns for each worker whether it sleeps, and how many times it has fallen asleep.
 fn workers() -> Vec<(bool, u64)> {
     let mut workers = Vec::new();
     for task in fs::read_dir("/proc/self/task").unwrap() {

@@ -1,5 +1,5 @@
-//! An idle scheduled pool uses no processor time, and a scheduled pool with few tasks uses little. This test
-//! runs in a process of its own, so that no other thread is busy.
+//! An idle scheduled pool uses no processor time, and a scheduled pool with few tasks uses little processor
+//! time. This test runs in a separate process, so that no other thread is busy.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -44,7 +44,7 @@ fn a_scheduler_wakes_up_for_what_is_due_and_for_nothing_else() {
     assert!(used <= 20, "{used} ticks for a hundred runs in a second");
 }
 
-/// Returns for each thread of the pool its name, whether it sleeps, and the number of times that it has
+/// Returns for each thread of the pool its name, whether the thread sleeps, and how many times the thread has
 /// fallen asleep.
 fn threads() -> Vec<(String, bool, u64)> {
     let mut threads = Vec::new();

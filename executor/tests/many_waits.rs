@@ -1,6 +1,6 @@
-//! The cost of thousands of waits. These tests are a separate program, because they occupy the lock that all
-//! searches take. Other tests check whether a thread sleeps, and a thread that waits for that lock sleeps,
-//! too.
+//! Measures the cost of thousands of waits. These tests are a separate program, because they occupy the lock
+//! that every search for starving waits needs. Other tests check whether a thread sleeps, and a thread that
+//! waits for this lock sleeps, too.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use executor::{ExecutorCompletionService, OnStarvation, Promise, ThreadPoolExecutor, prelude::*};
 
-/// Runs a test, and fails if the test takes minutes, as it does if a search is too slow.
+/// Runs a test, and fails if the test takes minutes; this happens if a search is too slow.
 fn within_deadline(test: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     thread::spawn(move || {
@@ -18,8 +18,8 @@ fn within_deadline(test: impl FnOnce() + Send + 'static) {
     assert!(is_done.recv_timeout(Duration::from_secs(20)).is_ok(), "it panicked, or is not done after 20 s");
 }
 
-/// Each thread waits for the thread before it. If each search looked at all threads, this test would take
-/// half a minute.
+/// Each thread waits for the previous thread. If each search looked at all threads, this test would take half
+/// a minute.
 #[test]
 fn thousands_of_threads_that_wait_are_searched_quickly() {
     within_deadline(|| {
@@ -38,8 +38,8 @@ fn thousands_of_threads_that_wait_are_searched_quickly() {
     });
 }
 
-/// A thread that waits for tasks runs them itself. If the thread searched for each task, each search would
-/// look at all remaining tasks.
+/// A thread that waits for tasks runs these tasks itself. If the thread searched for each task, each search
+/// would look at all remaining tasks.
 #[test]
 fn help_with_a_hundred_thousand_tasks_takes_no_search_for_each() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! The panic handler of the process gets the reports for which no pool has a handler. This test runs in a
-//! process of its own, because a process has only one handler.
+//! The panic handler of the process gets the reports of panics for which no pool has a handler. This test
+//! runs in a separate process, because a process has only one panic handler.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, mpsc};
@@ -36,7 +36,7 @@ fn hear(heard: &Heard, expected: &[&str]) {
     assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);
 }
 
-/// A handler that reports its call and its drop; the drop then panics.
+/// A handler that reports each call and its own drop; after it has reported the drop, the drop panics.
 struct Bomb(mpsc::Sender<()>, Mutex<mpsc::Receiver<()>>);
 impl PanicHandler for Bomb {
     fn panicked(&self, _: &PanicReport<'_>) {
@@ -51,7 +51,7 @@ impl Drop for Bomb {
     }
 }
 
-/// These checks are one test, because a process has only one handler.
+/// All these checks are in one test, because a process has only one panic handler.
 #[test]
 fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     let heard = Heard::default();
@@ -111,7 +111,7 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     hear(&heard, &["bad oh"]);
     assert_eq!(*second.lock().unwrap(), [""; 0], "the first was put back");
 
-    // The handler is replaced while a worker calls it, so the worker drops it.
+    // Another thread replaces the handler while a worker calls it, so the worker drops the handler.
     let ((tell, told), (release, released)) = (mpsc::channel(), mpsc::channel());
     drop(set_handler(Arc::new(Bomb(tell, Mutex::new(released)))));
     let pool = ThreadPoolExecutor::single();

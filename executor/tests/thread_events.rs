@@ -1,4 +1,4 @@
-//! The events that `NamedThreads` logs about its threads. This test runs in a process of its own, because the
+//! The events about threads that `NamedThreads` logs. This test runs in a separate process, because the
 //! subscriber belongs to the process.
 
 use std::fmt::{self, Write};
@@ -51,7 +51,7 @@ impl Visit for Line {
     }
 }
 
-/// Returns the events of one factory's threads, as soon as there are `number` of them.
+/// Returns the events about one factory's threads, as soon as there are `number` events.
 fn heard_of(listener: &Listener, name: &str, number: usize) -> Vec<String> {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
@@ -65,7 +65,7 @@ fn heard_of(listener: &Listener, name: &str, number: usize) -> Vec<String> {
     }
 }
 
-/// These checks are one test, because a process has one subscriber.
+/// All these checks are in one test, because a process has one subscriber.
 #[test]
 fn a_thread_is_told_of_when_it_begins_when_it_ends_and_when_it_is_refused() {
     let listener = Listener::default();
@@ -75,7 +75,7 @@ fn a_thread_is_told_of_when_it_begins_when_it_ends_and_when_it_is_refused() {
     let pool = pool.name("heard").build().unwrap();
     let begun = pool.submit(|| thread::current().name().map(str::to_owned)).unwrap().join().unwrap();
     assert_eq!(begun.as_deref(), Some("heard-thread-1"));
-    // The thread itself logs this event before its first task, so the line is already there.
+    // The thread itself logs this event before its first task, so the log already contains this line.
     assert_eq!(heard_of(&listener, "heard", 0), [r#"a thread begins thread="heard-thread-1" alive=1"#]);
     pool.close();
     assert_eq!(

@@ -1,5 +1,6 @@
-//! The behaviour of the library if the system can start no more threads. This test runs in a process of its
-//! own, because the limit is for the whole process: it leaves no memory for another thread's stack.
+//! The behaviour of the library if the system cannot start any more threads. This test runs in a separate
+//! process, because the limit is for the whole process: the limit leaves no memory for another thread's
+//! stack.
 #![cfg(target_os = "linux")]
 
 use std::sync::{Arc, Condvar, Mutex};
@@ -34,7 +35,7 @@ impl Drop for NoMoreThreads {
     }
 }
 
-/// These checks are one test, because a process has one limit.
+/// All these checks are in one test, because a process has one limit.
 #[test]
 fn without_threads_to_be_had_tasks_come_back_or_make_do_with_the_threads_there_are() {
     let pool = ThreadPoolExecutor::fixed(2);
@@ -46,7 +47,8 @@ fn without_threads_to_be_had_tasks_come_back_or_make_do_with_the_threads_there_a
     let empty = ThreadPoolExecutor::fixed(1);
     a_pool_without_a_thread_gives_the_task_back(&empty);
     for n in 0..100 {
-        // The second thread cannot be started. So the submitter must wake the idle first thread.
+        // The system cannot start the second thread. So the submitter must wake the first thread, which is
+        // idle.
         assert_eq!(pool.submit(move || n).unwrap().join_timeout(LONG).unwrap(), n);
     }
     assert_eq!((pool.stats().threads, pool.stats().completed), (1, 101));

@@ -1,13 +1,13 @@
-//! Rules that the compiler does not check: the order of the modules, the descriptions of the modules in
-//! `guide.rs`, and the length of the examples.
+//! Checks rules that the compiler does not check: the order of the modules, the descriptions of the modules
+//! in `guide.rs`, and the length of the examples.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Returns the files that list modules in bottom-up order: `lib.rs`, and the `mod.rs` of each folder, however
-/// deep. The items that a listed file defines itself describe its folder, and any module of the folder may
-/// name these items.
+/// deep. If a listed file defines items itself, these items describe its folder, and any module of the folder
+/// may name them.
 fn lists() -> Vec<String> {
     fn below(folder: &str, lists: &mut Vec<String>) {
         for name in names_in(&src(folder)) {
@@ -26,15 +26,15 @@ fn lists() -> Vec<String> {
 /// The limit for the number of lines that a new reader must read first.
 const FIRST_PATH: usize = 1_600;
 
-/// The limit for the number of the library's types that the code on the first path names.
+/// The limit for the number of the library's types that occur in the code that a new reader must read first.
 const FIRST_PATH_TYPES: usize = 60;
 
-/// The number of lines that a file of an example must stay below, so that a reader can read it in five
+/// Each file of an example must have fewer lines than this number, so that a reader can read it in five
 /// minutes.
 const EXAMPLE: usize = 60;
 
-/// Examples that may be longer. Some of the long examples measure or are built step by step, and some must
-/// still be shortened.
+/// Examples that may be longer. Some of the long examples measure or are built step by step, and some long
+/// examples must still be shortened.
 const LONG_EXAMPLES: &[&str] = &[
     "how_many_threads.rs",
     "locks_and_waiting",
@@ -57,7 +57,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the lines outside the items that are only for tests, because tests may use everything. An item for
+/// Returns the lines outside the items that only tests use, because tests may use everything. An item for
 /// tests ends at the first line that closes an item and is not indented.
 fn without_tests(text: &str) -> impl Iterator<Item = &str> {
     let mut in_tests = false;
@@ -81,7 +81,7 @@ fn identifier(text: &str) -> &str {
     &text[..text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())]
 }
 
-/// Returns the first identifiers of the paths in `{A, B as C}` or `A`.
+/// Returns the first identifier of each path in `{A, B as C}` or `A`.
 fn listed(text: &str) -> impl Iterator<Item = &str> {
     let list = text.strip_prefix('{').and_then(|list| list.split('}').next());
     assert!(list.is_none_or(|list| !list.contains('{')), "a list inside a list is not read: {list:?}");
@@ -103,8 +103,9 @@ fn passed_on<'a>(code: &'a str, modules: &[&str]) -> BTreeMap<&'a str, &'a str> 
     of_modules.flat_map(|(module, names)| listed(names).map(move |name| (name, module))).collect()
 }
 
-/// Returns the paths by which a module of a list can name another module of the list. If a wing (a folder of
-/// modules) re-exports a name for the library's users, the wing's own modules may use the re-exported path, too.
+/// Returns the paths with which a module of a list can name another module of the same list. If a wing (a
+/// folder of modules) re-exports a name for the library's users, the modules of this wing may use the
+/// re-exported path, too.
 fn prefixes(list: &str) -> Vec<String> {
     match list.strip_suffix("/mod.rs") {
         None => vec!["crate::".to_owned()],
@@ -115,8 +116,8 @@ fn prefixes(list: &str) -> Vec<String> {
     }
 }
 
-/// Returns the modules of a list that name a module below them. The argument `sources` returns the texts of
-/// a module.
+/// Returns the modules of a list that name a module further down in the list. The argument `sources` returns
+/// the texts of a module.
 fn upward(list: &str, prefix: &str, sources: impl Fn(&str) -> Vec<String>) -> Vec<String> {
     let list = code(list);
     let modules = modules(&list);
@@ -134,8 +135,8 @@ fn upward(list: &str, prefix: &str, sources: impl Fn(&str) -> Vec<String>) -> Ve
     wrong
 }
 
-/// Returns the texts of a module: the file `NAME.rs`, or all files in the folder `NAME` and below it. Only in
-/// the `mod.rs` of that folder does `super` mean the folder of the list.
+/// Returns the texts of a module: the file `NAME.rs`, or all files in the folder `NAME` and below it. The
+/// path `super` means the folder of the list only in the `mod.rs` of that folder.
 fn sources(folder: &Path, module: &str, prefix: &str) -> Vec<String> {
     let file = folder.join(format!("{module}.rs"));
     let inner = folder.join(module);
@@ -150,7 +151,7 @@ fn sources(folder: &Path, module: &str, prefix: &str) -> Vec<String> {
     std::iter::once(read(&inner.join("mod.rs"))).chain(below).collect()
 }
 
-/// With such an order, no modules can refer to each other in a circle.
+/// If all modules keep this order, their references cannot form a cycle.
 #[test]
 fn a_module_refers_only_to_modules_above_it() {
     for name in lists() {
@@ -178,7 +179,7 @@ fn a_wing_of_the_crawler_refers_only_to_wings_above_it() {
 }
 
 /// The modules of the exercises' harness, and the modules of its folders, are listed in bottom-up order, too.
-/// A module with a path of its own is compiled from another folder, so the check leaves it out.
+/// A module with a `#[path]` attribute is compiled from another folder, so the check leaves it out.
 #[test]
 fn a_module_of_the_harness_refers_only_to_modules_above_it() {
     for wing in ["", "diagnosis/", "recorder/", "model/", "model/graph/", "memory/"] {
@@ -196,7 +197,7 @@ fn a_module_of_the_harness_refers_only_to_modules_above_it() {
     }
 }
 
-/// Returns the names of the sources and folders in a folder, without `.rs`, and sorted.
+/// Returns the sorted names of the sources and folders in a folder, without `.rs`.
 fn names_in(folder: &Path) -> Vec<String> {
     let entries =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -208,7 +209,7 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// If the list of a folder leaves a file out, the file has no place in the order.
+/// If the list of a folder leaves out a file, the check knows no place in the order for this file.
 #[test]
 fn the_list_of_a_folder_has_each_file_in_it() {
     for name in lists() {
@@ -221,7 +222,7 @@ fn the_list_of_a_folder_has_each_file_in_it() {
     }
 }
 
-/// The check must find a reference, whatever is written next to a declaration.
+/// The check must find a reference, no matter what is written next to a declaration.
 #[test]
 fn a_reference_to_a_module_below_is_found() {
     let list = "mod a; // first\n\npub mod b;\npub use b::{\n    B, C,\n};\n\n#[cfg(test)]\nmod t;\nmod d;  // last\n";
@@ -253,7 +254,7 @@ fn a_reference_to_a_file_below_in_the_same_folder_is_found() {
     }
 }
 
-/// Returns the rows of the table of modules in the guide, as cells.
+/// Returns the rows of the guide's table of modules, as cells.
 fn table(guide: &str) -> Vec<Vec<&str>> {
     let rows = guide.lines().skip_while(|line| !line.starts_with("//! | module |")).skip(2);
     let rows = rows.map_while(|line| line.strip_prefix("//! | "));
@@ -310,7 +311,7 @@ fn the_first_path_is_short_and_its_modules_are_marked() {
     }
 }
 
-/// Returns the files of an example: its only file, or the files of its folder.
+/// Returns the files of an example: its single file, or the files of its folder.
 fn files_of(example: &Path) -> Vec<PathBuf> {
     match fs::read_dir(example) {
         Ok(folder) => folder.map(|file| file.unwrap().path()).collect(),
@@ -329,7 +330,7 @@ fn the_files_of_an_example_are_short() {
     }
 }
 
-/// Returns the types of a file that the whole crate or the file's folder can use.
+/// Returns the types of a file that the whole crate can use, or that the folder of the file can use.
 fn visible_types(code: &str) -> impl Iterator<Item = &str> {
     types(code).filter_map(|(name, is_visible)| is_visible.then_some(name))
 }
@@ -378,7 +379,7 @@ fn files_below(folder: &str, files: &mut Vec<String>) {
     }
 }
 
-/// A reader who searches for the name of a type finds only one type of that name.
+/// A reader who searches for a type by its name finds only one type.
 #[test]
 fn no_two_types_that_a_module_shows_have_the_same_name() {
     let (mut files, mut seen) = (Vec::new(), BTreeMap::new());
@@ -399,7 +400,7 @@ fn a_type_that_others_see_is_found_whoever_may_see_it() {
     assert_eq!(visible_types(text).collect::<Vec<_>>(), ["A", "B", "D"]);
 }
 
-/// The description of a task's way through the library names only functions that exist.
+/// The description of the way that a task takes through the library names only functions that exist.
 #[test]
 fn each_function_on_the_walk_of_a_task_is_in_its_file() {
     let guide = read(&src("guide.rs"));
@@ -415,8 +416,8 @@ fn each_function_on_the_walk_of_a_task_is_in_its_file() {
     }
 }
 
-/// The list of words in the guide names the file that explains each word. The file must use the word in its
-/// documentation.
+/// For each word, the guide's list of words names the file that explains the word. The file must use the word
+/// in its documentation.
 #[test]
 fn each_word_of_the_list_is_on_the_page_that_explains_it() {
     let guide = read(&src("guide.rs"));

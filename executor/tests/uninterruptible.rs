@@ -1,5 +1,5 @@
-//! Threads that block in the system – in `connect`, in `accept`, in a wait for a child process – return when
-//! a token is cancelled. Streams need no feature, so their tests are in `executor`.
+//! A thread that blocks in the system (in `connect`, in `accept`, or in a wait for a child process) returns
+//! when a token is cancelled. Streams need no feature, so their tests are in `executor`.
 #![cfg(unix)]
 
 use std::io::{self, Read, Write};
@@ -14,11 +14,11 @@ use executor::{
     ThreadPoolExecutor, prelude::*,
 };
 
-/// A time that no wait here reaches, unless the library is broken.
+/// A time that no wait in this file reaches, unless the library has a fault.
 const LONG: Duration = Duration::from_secs(30);
 
-/// Runs `f` on a thread of its own. When the thread is blocked, returns a function that waits for the result
-/// of `f`.
+/// Runs `f` on a new thread. When this thread is blocked, `blocked` returns a function that waits for the
+/// result of `f`.
 fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> impl FnOnce() -> R {
     let (tell, told) = mpsc::channel();
     let (there, arrived) = mpsc::channel();
@@ -27,8 +27,8 @@ fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> impl Fn
         let _ = tell.send(f());
     });
     let Some(thread) = arrived.recv_timeout(LONG).unwrap() else {
-        // This sleep is for systems that do not show whether a thread sleeps. If the time is too short, the
-        // test only proves less.
+        // This sleep is needed on systems that do not show whether a thread sleeps. If this sleep is too
+        // short, the test proves less, but does not fail.
         thread::sleep(Duration::from_millis(50));
         return Box::new(move || told.recv_timeout(LONG).expect("the thread comes back"))
             as Box<dyn FnOnce() -> R>;
@@ -92,7 +92,7 @@ fn connections_are_accepted_and_are_blocking_ones() {
     assert_eq!(accepts(), ("hello".to_owned(), from));
 }
 
-/// If the library woke `accept` by a connection of its own, that connection could take the place of a
+/// If the library made its own connection to wake `accept`, this connection could take the place of a
 /// client's connection.
 #[test]
 fn a_cancel_takes_no_connection_from_anybody() {
@@ -236,7 +236,7 @@ fn is_known(id: u32) -> bool {
     std::path::Path::new("/proc").join(id.to_string()).exists()
 }
 
-/// A lock for tests that look at process numbers, because one test makes the system use a number again.
+/// A lock for tests that look at process ids, because one test makes the system use an id again.
 static NUMBERS: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -277,8 +277,8 @@ fn a_token_that_is_cancelled_already_kills_at_once() {
     assert_cancelled(child.wait(), "too late");
 }
 
-/// This wait closes the child's input, as `Child::wait` does. Some children read their input to the end: such
-/// a child would wait for its parent, and the parent for the child.
+/// Like `Child::wait`, this wait closes the input of the child. Some children read their input to the end: if
+/// the input stayed open, such a child would wait for its parent while the parent waits for the child.
 #[test]
 fn waiting_closes_the_childs_input() {
     let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
@@ -287,9 +287,9 @@ fn waiting_closes_the_childs_input() {
     assert!(waits().unwrap().success());
 }
 
-/// After a child was collected, the system can give its process number to another process, which then runs.
-/// The test needs to choose the number of the next process. On systems where the test cannot choose the
-/// number, it checks less.
+/// After a child was collected, the system can give the child's process id to another process, which then
+/// runs. The test must choose the id of the next process. On a system where the test cannot choose this id,
+/// the test checks less.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_that_was_collected_is_not_waited_for_again() {
@@ -319,7 +319,7 @@ fn a_child_that_was_collected_is_not_waited_for_again() {
     assert_eq!(waited, Ok(true));
 }
 
-/// With this setting the system collects children by itself, so `wait` gets no status.
+/// If `SIGCHLD` is ignored, the system collects children by itself, so `wait` gets no status.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_is_cancelled_in_a_process_that_ignores_sigchld_too() {

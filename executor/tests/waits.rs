@@ -1,10 +1,11 @@
 //! Checks each wait of a thread on which other threads rely: the wait ends, or it starves, or the
-//! documentation says that it does not end.
+//! documentation says that the wait does not end.
 //!
-//! The table in this test is the table in the documentation. The test tries each cell of the table in each of
-//! the [`places`]. The test uses one thread, and two threads that are both in the same wait, on all
-//! processors and on one processor. The place must not matter: a thread that runs a hook, a callback or a
-//! destructor counts as a worker. So the table needs three columns instead of thirty.
+//! The table in this test is the same as the table in the documentation. The test tries each cell of the
+//! table in each of the [`places`]. The test uses one thread, and then two threads that are both in the same
+//! wait. The test runs both on all processors and on one processor. The result must not depend on the place:
+//! a thread that runs a hook, a callback or a destructor counts as a worker. So the table needs three columns
+//! instead of thirty.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, channel};
@@ -21,7 +22,7 @@ use executor::{
     TaskHandle, TaskInfo, ThreadPoolExecutor, TrackingExecutor, prelude::*,
 };
 
-/// A time that no wait reaches if the wait ends by itself.
+/// A time that is long enough for every wait that ends by itself.
 const LONG: Duration = Duration::from_secs(10);
 
 /// The number of tasks that may wait in the queue of a thread pool.
@@ -30,20 +31,20 @@ const ROOM: usize = 8;
 /// The time for which the test watches a wait that does not end.
 const WHILE: Duration = Duration::from_millis(3);
 
-/// The way in which a wait ended.
+/// The ways in which a wait can end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// The awaited event has come.
     Came,
     /// The wait failed with `Starved`, so the thread got a report.
     Told,
-    /// The test cancelled the wait, which had not ended before.
+    /// The test cancelled the wait, because the wait had not ended before.
     Cancelled,
 }
 
 use End::{Came, Cancelled, Told};
 
-/// The code that a thread of the pool runs, which waits and reports how the wait ended.
+/// The code that a thread of the pool runs: it waits, and then reports how the wait ended.
 type Body = Box<dyn FnOnce() + Send>;
 
 // ----- what a thread waits for -----
@@ -58,7 +59,7 @@ trait Pool: ExecutorService + Sized + 'static {
         None
     }
 
-    /// Fills the queue, and submits one more task, which must wait for room.
+    /// Fills the queue, and then submits one more task, which must wait for room.
     fn wait_for_room(&self) -> Option<End> {
         None
     }
@@ -129,10 +130,10 @@ fn refused(why: RejectReason) -> End {
     }
 }
 
-/// A wait of the table, called by a thread of the pool. Returns `None` if the pool has no such call.
+/// A wait of the table, called by a thread of the pool. Returns `None` if the pool does not have this call.
 type Wait<P> = fn(&Arc<P>) -> Option<End>;
 
-/// Returns the waits of the table, by their names in the table.
+/// Returns the waits of the table; each wait has the name that it has in the table.
 fn waits<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
     [for_tasks(), for_other_things()].concat()
 }
@@ -251,7 +252,7 @@ fn for_other_things<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
             let serial = SerialExecutor::over(Arc::clone(own));
             let task = serial.submit(|| ()).unwrap();
             serial.close();
-            // A cancelled `close` drops the tasks that have not begun.
+            // If `close` is cancelled, `close` drops the tasks that have not begun.
             Some(task.join().map_or(Cancelled, |()| Came))
         }),
     ]
@@ -269,7 +270,7 @@ impl Drop for OnDrop {
     }
 }
 
-/// Makes a thread of the pool run the body in a certain situation.
+/// Makes a thread of the pool run the given body in a certain situation.
 type Place<P> = fn(&Arc<P>, Body);
 
 fn places<P: Pool>() -> Vec<(&'static str, Place<P>)> {
@@ -321,7 +322,7 @@ fn places<P: Pool>() -> Vec<(&'static str, Place<P>)> {
     ]
 }
 
-/// Hooks that run one of the given bodies for each task called "hooked".
+/// Hooks that run one of the given bodies for each task with the name "hooked".
 struct InAHook {
     bodies: Mutex<Vec<Body>>,
     before: bool,
@@ -360,7 +361,7 @@ fn table() -> BTreeMap<&'static str, [&'static str; 3]> {
     rows.filter(|(what, _)| cfg!(feature = "channel") || !what.contains("channel")).collect()
 }
 
-/// A gate that opens once, for all threads.
+/// A gate for all threads, which opens once.
 #[derive(Clone, Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -377,8 +378,8 @@ impl Gate {
     }
 }
 
-/// The reports of all the pool's threads, which wait for the same kind of event at the same time. If a thread
-/// gets a report that it starves, the thread stays busy until the test knows all reports.
+/// The reports of the pool's threads, all of which wait for the same kind of event at the same time. If a
+/// thread gets a report that it starves, this thread stays busy until the test has received all reports.
 struct Waiters {
     ends: Receiver<End>,
     told: Gate,
@@ -387,7 +388,7 @@ struct Waiters {
 }
 
 impl Waiters {
-    /// Returns the waiters, and the body for each thread.
+    /// Returns the waiters, and a body for each thread.
     fn new<P: Pool>(pool: &Arc<P>, threads: usize, wait: Wait<P>) -> (Self, Vec<Body>) {
         let (tell, ends) = channel();
         let (told, token, together) = (Gate::default(), CancelToken::new(), Arc::new(Barrier::new(threads)));
@@ -407,8 +408,8 @@ impl Waiters {
         (Self { ends, told, token, threads }, bodies)
     }
 
-    /// Returns the verdict: `helped` if the event of each thread came; `told` if one thread got a report;
-    /// `waits` if all threads waited until they were cancelled.
+    /// Returns the verdict: `helped` if the event of each thread has happened; `told` if one thread got a
+    /// report; `waits` if all threads waited until the test cancelled them.
     fn verdict(self, expected: &str) -> Result<&'static str, String> {
         let mut ends = Vec::new();
         match expected {
@@ -492,8 +493,7 @@ fn every_wait_ends_as_the_table_says() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// If a thread starts other threads, the new threads run on the processors on which the first thread may
-/// run.
+/// If a thread starts other threads, each new thread runs on the processors that the first thread may use.
 #[cfg(target_os = "linux")]
 #[test]
 fn every_wait_ends_as_the_table_says_on_one_processor() {
@@ -508,7 +508,7 @@ fn every_wait_ends_as_the_table_says_on_one_processor() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Each number of workers needs a process of its own, because the common pool is made only once.
+/// Each number of workers needs a separate process, because a process makes the common pool only once.
 #[test]
 fn a_worker_of_the_common_pool_waits_as_one_of_any_fork_join_pool() {
     const THREADS: &str = "EXECUTOR_COMMON_THREADS"; // the variable that the library reads

@@ -16,10 +16,10 @@ use kit::nginx;
 use kit::processor_time::of_children;
 use kit::programs::{Workspace, binary};
 
-/// The goal for the crawler's pages per second, as a multiple of the pages per second of `wget`.
+/// The goal for the crawler's pages per second, divided by the pages per second of `wget`.
 const GOAL: f64 = 1.5;
 
-/// The number of pages below each page. A page links to the pages below it.
+/// The number of pages to which each page links as its children. A page links to its child pages.
 const BELOW: usize = 10;
 
 /// Compares `crawl` with `wget -r` on a site of small files that nginx serves
@@ -47,7 +47,7 @@ struct Args {
     json: bool,
 }
 
-/// The result of a crawl: pages per second, and seconds of processor time.
+/// The result of a crawl: the pages per second, and the seconds of processor time.
 #[derive(Clone, Copy)]
 struct Crawl {
     rate: f64,
@@ -128,8 +128,8 @@ fn report(args: &Args, measured: &[[Crawl; 3]]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a crawl whose output goes to a new folder. `count` returns the number of fetched pages; if
-/// a page is missing, the comparison ends.
+/// Runs a crawl that writes its output to a new folder. `count` returns the number of fetched pages; if a
+/// page is missing, the comparison ends with an error.
 fn timed(
     mut command: Command,
     scratch: &Path,
@@ -163,8 +163,8 @@ fn files(folder: &Path) -> anyhow::Result<usize> {
     Ok(count)
 }
 
-/// Makes pages of about a kilobyte, each with links to the pages below it, to the page above, and
-/// to some other pages.
+/// Makes pages of about a kilobyte; each page has links to its child pages, to its parent page, and to some
+/// other pages.
 fn write_site(site: &Path, pages: usize) -> anyhow::Result<()> {
     let words = "A page that says little, and says it again. ".repeat(20);
     for page in 0..pages {

@@ -1,5 +1,5 @@
-//! Measures our side and each peer in turns, A B A B …. Each run of a peer comes right after a run of our
-//! side, so that other work on the machine disturbs both.
+//! Measures our side and each peer alternately, A B A B …. Each run of a peer comes right after a run of our
+//! side, so that other work on the machine disturbs both runs.
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -32,10 +32,10 @@ impl Flags {
         self.peers.is_empty() || self.peers.iter().any(|word| contains(peer, word))
     }
 
-    /// Checks that each word of a list names a peer.
+    /// Checks that each word in a list is the name of a peer.
     ///
     /// # Errors
-    /// Returns a sentence that lists the peers, if a word names no peer.
+    /// If a word is not the name of a peer, returns a sentence that lists the peers.
     pub fn check<'a>(&self, peers: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let peers: Vec<_> = peers.collect::<BTreeSet<_>>().into_iter().collect();
         match self.peers.iter().find(|word| !peers.iter().any(|name| contains(name, word))) {
@@ -44,7 +44,7 @@ impl Flags {
         }
     }
 
-    /// Prints the array for programs, if the flags ask for it.
+    /// Prints the array for programs, if the command line asks for it.
     pub fn print(&self, objects: &[String]) {
         if self.json {
             println!("[{}]", objects.join(",\n "));
@@ -56,13 +56,13 @@ fn contains(name: &str, word: &str) -> bool {
     name.to_lowercase().contains(&word.to_lowercase())
 }
 
-/// The cost of one run of a side, in the unit of its row.
+/// The cost of one run of one side, in the unit of the row.
 #[derive(Clone, Copy)]
 pub struct Cost {
     pub wall: f64,
-    /// The processor time; `None` if it is not known.
+    /// The processor time; `None` if the processor time is not known.
     pub cpu: Option<f64>,
-    /// The share of tasks that the submitting threads ran themselves.
+    /// The share of the tasks that the submitting threads ran themselves.
     pub inline: f64,
 }
 
@@ -77,8 +77,8 @@ impl Cost {
 /// Runs a side of the contest once.
 pub type Measure = Box<dyn FnMut() -> anyhow::Result<Cost>>;
 
-/// Starts a peer that is written in Java, and first lets it run the `load` several times, so that the
-/// JVM compiles the code.
+/// Starts a peer that is written in Java, and makes it run the `load` several times, so that the JVM compiles
+/// the code before the measurement.
 ///
 /// # Errors
 /// Returns the errors of [`Java::start`] and [`Java::run`].
@@ -96,7 +96,7 @@ pub fn java(source: &str, mode: &str, warm_ups: u32, load: String, per: f64) -> 
     Ok(Box::new(run))
 }
 
-/// The highest ratio of our value to the peer's value that meets the goal.
+/// The goal: the highest allowed ratio of our value to the peer's value.
 #[derive(Clone, Copy)]
 pub enum Goal {
     Time(f64),
@@ -116,8 +116,8 @@ pub struct Compared {
     rounds: Vec<(Cost, Cost)>,
 }
 
-/// Measures our side beside each wanted peer. A peer that cannot be started is named in the output
-/// and left out.
+/// Measures our side together with each wanted peer. If a peer cannot be started, the output names the peer,
+/// and the peer is left out.
 ///
 /// # Errors
 /// Returns an error if a side fails.
@@ -149,7 +149,7 @@ pub fn hold(
     Ok(pairs.into_iter().map(|(_, compared)| compared).collect())
 }
 
-/// Shows a line for people, which replaces the previous line.
+/// Shows a line of progress, which replaces the previous line.
 pub fn progress(line: &str) {
     if std::io::stderr().is_terminal() {
         eprint!("\r{line:60}\r");
@@ -173,7 +173,7 @@ impl Compared {
         }
     }
 
-    /// Returns an object of the array for programs.
+    /// Returns one object of the array that `--json` prints.
     pub fn json(&self, row: &str) -> String {
         let ratios = [("time", median_ratio(&self.wall())), ("cpu", median_ratio(&self.cpu()))];
         object(row, self.name, &ratios)

@@ -1,4 +1,4 @@
-//! The arithmetic of a comparison: medians, ranges, and the ratio of two sides measured in turns.
+//! The arithmetic of a comparison: medians, ranges, and the ratio of two sides that are measured alternately.
 
 /// The median and the range of several measurements of the same thing.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,8 +17,8 @@ pub fn spread(values: &[f64]) -> Spread {
     }
 }
 
-/// Returns the median of at least one value; for an even number of values, the mean of the two in
-/// the middle.
+/// Returns the median of at least one value; for an even number of values, the mean of the two values in the
+/// middle.
 ///
 /// # Panics
 /// Panics if there is no value.
@@ -28,12 +28,13 @@ pub fn median(values: &[f64]) -> f64 {
     f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
 }
 
-/// Returns the median of the ratios of pairs that were measured one right after the other.
+/// Returns the median of the ratios of all pairs; the two runs of a pair were measured one right after the
+/// other.
 ///
-/// This median is different from the ratio of the medians. A disturbance of one measurement has probably
-/// disturbed its partner as well; then their ratio is right although both numbers are wrong. A pair
-/// whose processor time was too short to be measured is left out; the function returns `None` if no pair
-/// is left.
+/// This median is different from the ratio of the medians. If one measurement of a pair was disturbed, the
+/// other was probably disturbed, too; in that case the ratio is right although both numbers are wrong. A pair
+/// is left out if its processor time was too short to be measured; if no pair is left, the function returns
+/// `None`.
 pub fn median_ratio(pairs: &[(f64, f64)]) -> Option<f64> {
     let ratios: Vec<f64> =
         pairs.iter().map(|(ours, theirs)| ours / theirs).filter(|ratio| ratio.is_finite()).collect();
@@ -54,7 +55,7 @@ pub fn shown(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"))
 }
 
-/// Returns whether a ratio is at most as high as the goal.
+/// Returns whether a ratio meets the goal, that is, whether it is not higher than the goal.
 pub fn is_met(most: f64, ratio: Option<f64>) -> String {
     let verdict = match ratio {
         None => "not known",
@@ -64,7 +65,7 @@ pub fn is_met(most: f64, ratio: Option<f64>) -> String {
     format!("≤ {most}: {verdict}")
 }
 
-/// Returns an object of the array for programs, with ratios by name.
+/// Returns one object of the array that `--json` prints, with the ratios by name.
 pub fn object(row: &str, peer: &str, ratios: &[(&str, Option<f64>)]) -> String {
     let ratios = ratios.iter().map(|(name, ratio)| {
         let ratio = ratio.map_or_else(|| "null".to_owned(), |ratio| format!("{ratio:.4}"));
@@ -73,12 +74,12 @@ pub fn object(row: &str, peer: &str, ratios: &[(&str, Option<f64>)]) -> String {
     format!(r#"{{"row":"{row}","peer":"{peer}"{}}}"#, ratios.collect::<String>())
 }
 
-/// Estimates the cost of an operation with any number of threads, from its cost with one thread and with
-/// `threads`. A cost is the time divided by the operations of all threads.
+/// Estimates the cost of an operation for any number of threads, from its cost with one thread and its cost
+/// with `threads` threads. A cost is the time divided by the number of operations of all threads.
 ///
-/// By Amdahl's law the parallel part shrinks with the number of threads, and the serial part stays the
-/// same. If the threads hinder each other so much that more threads are slower, the function assumes
-/// only a serial part, and the measured cost is the best estimate.
+/// By Amdahl's law, the parallel part of the cost is divided by the number of threads, and the serial part
+/// stays the same. If threads hinder each other so much that more threads are slower, the function assumes
+/// that there is no parallel part; in that case the measured cost is the best estimate.
 ///
 /// # Panics
 /// Panics if `threads` is less than two.
@@ -89,7 +90,7 @@ pub fn with_any_number_of_threads(alone: f64, together: f64, threads: usize) -> 
     serial.clamp(0.0, together)
 }
 
-/// Maps each number to a well-mixed number, which is the same in Java.
+/// Maps each number to a number that looks random; the Java peers have the same function.
 pub fn mix(number: u64) -> u64 {
     let mut mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -118,8 +119,9 @@ mod tests {
         assert!(is_near(median, 5.0) && is_near(least, 2.0) && is_near(most, 9.0));
     }
 
-    /// The second round was ten times slower for both sides, so its ratio equals that of the other rounds.
-    /// The medians of the two sides come from different rounds, and no round has their ratio.
+    /// In the second round, both sides were ten times slower, so the ratio of this round equals the ratios of
+    /// the other rounds. The medians of the two sides come from different rounds, and no round has the ratio
+    /// of these medians.
     #[test]
     fn ratios_are_of_pairs() {
         let pairs = [(10.0, 20.0), (100.0, 200.0), (30.0, 40.0)];
@@ -143,8 +145,8 @@ mod tests {
 
     #[test]
     fn what_is_done_side_by_side_goes_away_and_the_rest_stays() {
-        // The cost is 12 ns, of which 4 are serial: 4 + 8 / 2 with two threads, 4 + 8 / 4 with
-        // four.
+        // The cost is 12 ns, of which 4 ns are serial: 4 + 8 / 2 with two threads, 4 + 8 / 4 with four
+        // threads.
         assert!(is_near(with_any_number_of_threads(12.0, 8.0, 2), 4.0));
         assert!(is_near(with_any_number_of_threads(12.0, 6.0, 4), 4.0));
         assert!(is_near(with_any_number_of_threads(12.0, 6.0, 2), 0.0), "all of it side by side");

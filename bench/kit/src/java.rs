@@ -1,8 +1,8 @@
-//! Runs peers that are written in Java: there is one source file for each comparison, which the JDK
-//! compiles and runs directly.
+//! Runs peers that are written in Java: each comparison has one source file, which the JDK compiles and runs
+//! directly.
 //!
-//! Each line of a peer's input is a load. Each line of its output is a message about a failure, or it is `ok`
-//! and numbers; the first number is the time in nanoseconds.
+//! Each line of a peer's input describes a load. Each line of its output is either a message about a failure,
+//! or `ok` and numbers; the first number is the time in nanoseconds.
 
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,8 +14,7 @@ use anyhow::{Context, bail, ensure};
 
 use crate::processor_time;
 
-/// A Java process for one mode of a source file of a peer. The process ends when this value is
-/// dropped.
+/// A Java process that runs one mode of a peer's source file. The process ends when this value is dropped.
 pub struct Java {
     child: Child,
     input: Option<ChildStdin>,
@@ -26,8 +25,8 @@ impl Java {
     /// Starts a Java peer. `source` is a path relative to the folder of the comparisons.
     ///
     /// # Errors
-    /// Returns an error if there is no JDK or no such file, if the file does not compile, or if the peer
-    /// does not have this mode.
+    /// Returns an error if there is no JDK or no such file, if the file does not compile, or if the peer does
+    /// not know this mode.
     pub fn start(source: &str, mode: &str) -> anyhow::Result<Java> {
         is_there()?;
         let mut command = command(source)?;
@@ -47,8 +46,8 @@ impl Java {
         Ok(java)
     }
 
-    /// Makes the peer run a load once. Returns the numbers in the peer's answer, and the processor time
-    /// that the peer has used, including its compiler and its garbage collector.
+    /// Makes the peer run a load once. Returns the numbers in the peer's answer, and the processor time that
+    /// the peer has used, including the JVM's compiler and garbage collector.
     ///
     /// # Errors
     /// Returns an error if the peer has ended or reports a failure.
@@ -67,7 +66,7 @@ impl Java {
         Ok((numbers.context("Java answers numbers")?, cpu))
     }
 
-    /// Returns the messages of a process that has ended or failed.
+    /// Returns the messages that a process has written before it ended or failed.
     fn complaints(&mut self) -> String {
         let _ = self.child.kill();
         let mut said = String::new();
@@ -101,12 +100,12 @@ pub fn command(source: &str) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// Returns the folder of the comparisons, which contains this package's folder.
+/// Returns the folder of the comparisons, which is the parent of this package's folder.
 fn comparisons() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is in the folder of the comparisons")
 }
 
-/// Checks that a JDK is installed. A Java runtime alone is not enough: without a compiler it runs no
+/// Checks that a JDK is installed. A Java runtime alone is not enough: it has no compiler, so it cannot run a
 /// source file.
 ///
 /// # Errors
@@ -127,7 +126,8 @@ fn home() -> Option<PathBuf> {
     env::var_os("JAVA_HOME").map(PathBuf::from)
 }
 
-/// Returns a program in the folder of a JDK, or the one in the path.
+/// Returns a program in the folder of a JDK, or, if there is no such folder, the program of this name in the
+/// path.
 fn program(home: Option<PathBuf>, name: &str) -> PathBuf {
     home.map_or_else(|| name.into(), |home| home.join("bin").join(name))
 }
@@ -151,7 +151,7 @@ mod tests {
         found.filter(|path| is(path, kind)).collect()
     }
 
-    /// Returns the source files with which the comparisons start peers.
+    /// Returns the source files that the comparisons run as peers.
     fn named_in_the_comparisons() -> BTreeSet<String> {
         let texts =
             files(&comparisons().join("src"), "rs").into_iter().map(|path| fs::read_to_string(path).unwrap());
@@ -171,7 +171,7 @@ mod tests {
         assert!(!named.is_empty());
     }
 
-    /// Without a JDK, only the first message can be tested.
+    /// Without a JDK, the test can check only the first message.
     #[test]
     fn a_message_tells_what_is_missing_and_a_peer_starts_if_nothing_is() {
         let no_jdk = is_in(Some("/nowhere".into())).unwrap_err().to_string();

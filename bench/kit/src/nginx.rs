@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 
-/// The time that nginx may take until it listens.
+/// The time that nginx may take to begin to listen.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The number of ports that are tried.
+/// The number of ports that the function tries.
 const ATTEMPTS: u32 = 5;
 
-/// Returns the nginx program in the path, or else in `/usr/sbin`, which is not in every path.
+/// Returns the nginx program in the path. If there is none, returns the program in `/usr/sbin`, because not
+/// every path contains this folder.
 fn program() -> &'static str {
     let elsewhere = "/usr/sbin/nginx";
     let is_in_path = env::var_os("PATH")
@@ -30,16 +31,16 @@ pub fn is_there() -> anyhow::Result<()> {
     version.map(drop).context("nginx has to be installed, in the path or in /usr/sbin")
 }
 
-/// The number of connections that nginx needs in addition to those of the clients: it also counts its
-/// listener and its files. Besides, nginx closes idle connections when only a sixteenth of its
+/// The number of connections that nginx needs in addition to the connections of the clients: nginx also
+/// counts its listener and its files. In addition, nginx closes idle connections if only a sixteenth of its
 /// connections is free.
 const OTHER_CONNECTIONS: usize = 200;
 
 /// The process of a server. Dropping this value ends the process.
 pub struct Running {
     pub child: Child,
-    /// A command that asks the process to end, if its child processes would survive a kill of the
-    /// process.
+    /// A command that asks the process to end; it is needed if the child processes would survive a kill of
+    /// the process.
     pub stop: Option<Command>,
 }
 
@@ -53,11 +54,11 @@ impl Drop for Running {
     }
 }
 
-/// Starts nginx in the foreground, through `wrapper` if one is given, and waits until it listens.
+/// Starts nginx in the foreground (through `wrapper` if a wrapper is given), and waits until nginx listens.
 ///
-/// The server serves `folder`, which is opened to all users because nginx drops its privileges. nginx keeps
-/// its own files in the same folder. No limit in number or time applies to a connection, and there is no
-/// access log.
+/// The server serves `folder`; this function gives all users access to the folder, because nginx drops its
+/// privileges. nginx keeps its own files in the same folder. A connection has no limit of requests or time,
+/// and nginx writes no access log.
 ///
 /// # Errors
 /// Returns an error if nginx is not installed, or cannot be started.
@@ -69,8 +70,8 @@ pub fn start(
 ) -> anyhow::Result<(SocketAddr, Running)> {
     open_to_all(folder)?;
     for _ in 0..ATTEMPTS {
-        // The server does not report its port, so it gets a port that was free just before. Another
-        // program may take that port in the meantime.
+        // The server does not report its port, so the function gives it a port that was free just before. In
+        // the meantime, another program may take this port.
         let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let own = folder.join(format!("nginx-{}", addr.port()));
         if own.exists() {
@@ -92,7 +93,7 @@ pub fn start(
     bail!("nginx cannot be started")
 }
 
-/// Returns the nginx process with the configuration in the folder `own`.
+/// Returns the command that starts nginx with the configuration in the folder `own`.
 fn command(own: &Path, wrapper: Option<Command>) -> Command {
     let mut command = match wrapper {
         Some(mut wrapper) => {
@@ -105,8 +106,8 @@ fn command(own: &Path, wrapper: Option<Command>) -> Command {
     command
 }
 
-/// Waits until nginx has written its process ID, which it does when it listens. Returns false if nginx
-/// has ended.
+/// Waits until nginx has written its process ID, which nginx does when it listens. Returns false if nginx has
+/// ended.
 fn listens(child: &mut Child, own: &Path) -> anyhow::Result<bool> {
     let began = Instant::now();
     while fs::read_to_string(own.join("nginx.pid")).unwrap_or_default().is_empty() {

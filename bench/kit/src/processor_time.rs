@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-/// Returns all processor time that the process has used, user and system, in nanoseconds, if the system
-/// reports it. Threads that have ended are included, but child processes are not.
+/// Returns all processor time that the process has used (user and system time), in nanoseconds, if the system
+/// reports this time. The time of threads that have ended is included, but the time of child processes is
+/// not.
 ///
-/// (`/proc` reports hundredths of a second.)
+/// (The file in `/proc` gives the time in hundredths of a second.)
 #[cfg(target_os = "linux")]
 pub fn of(process: u32) -> Option<Duration> {
     let process = nix::unistd::Pid::from_raw(process.try_into().ok()?);
@@ -17,7 +18,7 @@ pub fn of(_: u32) -> Option<Duration> {
     None
 }
 
-/// Returns the processor time of the child processes that have ended, in seconds.
+/// Returns the processor time that the ended child processes have used, in seconds.
 ///
 /// # Errors
 /// Returns an error if the system does not report the processor time.
@@ -29,7 +30,7 @@ pub fn of_children() -> anyhow::Result<f64> {
     Ok(seconds(usage.user_time()) + seconds(usage.system_time()))
 }
 
-/// Not implemented for this system: NaN.
+/// Returns NaN, because this function is not implemented for this system.
 ///
 /// # Errors
 /// None.

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
 
-/// The workspace that contains a program.
+/// The workspace to which a program belongs.
 #[derive(Clone, Copy)]
 pub enum Workspace {
     /// The workspace of the course.
@@ -33,8 +33,8 @@ pub fn binary(workspace: Workspace, package: &str, name: &str) -> anyhow::Result
     let mut command = Command::new(cargo);
     command.args(["build", "--release", "--package", package, "--bin", name, "--manifest-path"]);
     command.arg(root.join("Cargo.toml")).arg("--target-dir").arg(target);
-    // Incremental compilation makes code slower, but only our code, because the peers are not in a
-    // workspace.
+    // Incremental compilation makes code slower. It would affect only our code, because the peers are not in
+    // a workspace.
     command.env("CARGO_INCREMENTAL", "0");
     let status = command.stdout(Stdio::null()).status();
     ensure!(status.context("cannot run Cargo")?.success(), "Cargo's messages above say what is wrong");

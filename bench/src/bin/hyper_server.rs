@@ -1,5 +1,5 @@
-//! A peer for `servers`: the crate `hyper`, on threads that each have their own event loop and listener,
-//! which is the fastest usual set-up of `hyper`.
+//! A peer for `servers`: the crate `hyper`, on threads that each have their own event loop and listener. This
+//! is the fastest usual way to run `hyper`.
 //!
 //! The server answers `/hello`, and answers `/echo` with the request's body. For any other path the
 //! server opens the file below the given folder and reads it for each request.
@@ -53,7 +53,7 @@ async fn serve(listener: TcpListener, root: Arc<PathBuf>) -> anyhow::Result<()> 
         let service = service_fn(move |request| answer(request, Arc::clone(&root)));
         let connection =
             http1::Builder::new().pipeline_flush(true).serve_connection(TokioIo::new(stream), service);
-        // The server continues when a client has closed its connection.
+        // When a client closes its connection, the server continues.
         tokio::spawn(async move { drop(connection.await) });
     }
 }

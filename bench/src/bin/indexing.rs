@@ -1,5 +1,5 @@
-//! Puts files into an index on disk with the course's `index`, and with its library `tantivy` used
-//! directly.
+//! Puts files into an index on disk, with the course's `index` and with a direct use of its library
+//! `tantivy`.
 //!
 //! Run this comparison with `cargo run --release --bin indexing` in `bench/`. README.md says what
 //! the program measures.
@@ -17,10 +17,10 @@ use std::time::Instant;
 use tantivy::schema::{STORED, STRING, Schema, TEXT};
 use tantivy::{Index, IndexWriter, TantivyDocument};
 
-/// The number of the library's threads, on both sides.
+/// The number of threads that the library `tantivy` has, on both sides.
 const THREADS: usize = 2;
 
-/// The number of bytes that each of the library's threads collects.
+/// The number of bytes that each thread of the library collects before it writes them.
 const MEMORY: usize = 64 << 20;
 
 /// The goal: our time is at most this fraction of the peer's time.
@@ -73,7 +73,7 @@ fn main() -> anyhow::Result<()> {
         their_command.arg("--dir").arg(&dir).arg("--peer").arg(&into);
         let (their_wall, their_cpu) = timed(&mut their_command, &into)?;
         if round > 0 {
-            // The first round reads the files into the page cache.
+            // The first round brings the files into the page cache.
             wall.push((our_wall, their_wall));
             cpu.push((our_cpu, their_cpu));
         }
@@ -92,7 +92,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the straightforward program: a loop that walks the folders, reads the files and adds them
+/// Runs the straightforward program: it has one loop, which walks the folders, reads the files and adds them
 /// to the index.
 fn directly(dir: &Path, into: &Path) -> anyhow::Result<()> {
     let mut schema = Schema::builder();
@@ -120,7 +120,7 @@ fn directly(dir: &Path, into: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a process to its end, with a new directory for its index.
+/// Runs a process to its end, and gives it a new directory for its index.
 fn timed(command: &mut Command, into: &Path) -> anyhow::Result<Took> {
     if into.exists() {
         fs::remove_dir_all(into)?;
@@ -128,7 +128,7 @@ fn timed(command: &mut Command, into: &Path) -> anyhow::Result<Took> {
     let (begun, before) = (Instant::now(), of_children()?);
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
     let took = (begun.elapsed().as_secs_f64(), of_children()? - before);
-    // Status 3 means that some files could not be read.
+    // The exit status 3 means that some files could not be read.
     ensure!(status.success() || status.code() == Some(3), "{command:?} ended with {status}");
     Ok(took)
 }

@@ -1,8 +1,8 @@
 //! A peer for `servers`: the crate `may_minihttp`, whose coroutines run on the given number of threads.
 //!
-//! The server answers `/hello`. For any other path the server opens the file below the given folder and
-//! reads it for each request. The server ignores most of a request: even after `Connection: close` it
-//! keeps the connection open.
+//! The server answers `/hello`. For any other path the server opens the file below the given folder and reads
+//! it for each request. The server ignores most of a request: even if the request has `Connection: close`,
+//! the server keeps the connection open.
 
 use std::io::{self, Write};
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use may_minihttp::{HttpServer, HttpService, Request, Response};
 
-/// The number of ports that are tried.
+/// The number of ports that the program tries.
 const ATTEMPTS: u32 = 5;
 
 #[derive(Clone)]
@@ -34,8 +34,8 @@ fn main() -> anyhow::Result<()> {
     let workers: usize = args.next().context("how many workers?")?.parse()?;
     let root = PathBuf::from(args.next().context("which folder?")?);
     may::config().set_workers(workers);
-    // The server does not report its port, so it gets a port that was free just before. Another program may
-    // take that port in the meantime.
+    // The server does not report its port, so the program gives it a port that was free just before. In the
+    // meantime, another program may take this port.
     let free = || TcpListener::bind("127.0.0.1:0")?.local_addr();
     let start = |_| {
         let addr = free()?;

@@ -1,8 +1,8 @@
 //! Measures the cost of an idle pool, and the allocations of a task. The command `pools I` starts
 //! this program.
 //!
-//! This program is separate because its allocator counts allocations, which would slow down the peers of the
-//! other comparisons.
+//! This program is separate because its allocator counts all allocations, which would slow down the peers of
+//! the other comparisons.
 
 use std::alloc::System;
 use std::fs;
@@ -16,12 +16,12 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The cost of a thread is the difference between pools of these two sizes, divided by the difference in
-/// the number of threads. So the fixed cost of a pool is not counted as a cost of its threads.
+/// The cost of a thread is the difference between the costs of pools of these two sizes, divided by the
+/// difference in the number of threads. So the fixed cost of a pool does not count as a cost of its threads.
 const FEW: usize = 8;
 const MANY: usize = 200;
 
-/// The amount of heap that an idle worker may need in addition to that of a bare thread.
+/// The amount of heap that an idle worker may need in addition to the heap of a bare thread.
 const GOAL: f64 = 4096.0;
 
 fn main() {
@@ -49,7 +49,7 @@ struct Memory {
     resident: f64,
 }
 
-/// Returns the cost of one more thread. `make` returns when its threads are asleep; its result
+/// Returns the cost of one more thread. `make` returns when its threads are asleep; the result of `make`
 /// keeps these threads alive.
 fn per_thread(make: impl Fn(usize) -> Box<dyn Send>) -> Memory {
     drop(make(FEW)); // allocations that a process makes once
@@ -108,7 +108,7 @@ impl Drop for Bare {
     }
 }
 
-/// The time in which all started threads fall asleep.
+/// The time after which all started threads should be asleep.
 const ASLEEP: Duration = Duration::from_millis(300);
 
 fn started(threads: usize) -> ThreadPoolExecutor {
@@ -136,8 +136,8 @@ fn after_work(threads: usize) -> ThreadPoolExecutor {
 
 // ----- allocations -----
 
-/// Measures the allocations for each task in a warm pool. The program waits for each batch, so that the
-/// queue does not grow without end.
+/// Measures the allocations for each task in a warm pool. The program waits for each batch of tasks, so that
+/// the queue does not grow without end.
 fn allocations(batch: impl Fn(&ThreadPoolExecutor, u64)) -> f64 {
     const BATCH: u64 = 1000;
     const BATCHES: u64 = 100;
@@ -171,7 +171,7 @@ fn submitted() -> f64 {
 
 // ----- idleness -----
 
-/// Measures processor time and context switches of the workers of a pool that has been idle for a
+/// Measures the processor time and the context switches of the workers, in a pool that has been idle for a
 /// second.
 fn idle_pool() {
     const SECONDS: u64 = 4;
@@ -194,8 +194,8 @@ fn idle_pool() {
     );
 }
 
-/// Returns the processor time of all threads except the first, in nanoseconds, and how often they fell
-/// asleep or were preempted.
+/// Returns the processor time of all threads except the first, in nanoseconds, and how often these threads
+/// fell asleep or were preempted.
 fn other_threads() -> Option<(f64, f64)> {
     let own = std::process::id().to_string();
     let mut sum = (0.0, 0.0);

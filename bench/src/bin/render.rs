@@ -1,4 +1,4 @@
-//! Decodes and scales images, which costs processor time, with tasks of our pool and with rayon.
+//! Decodes and scales images, with tasks of our pool and with rayon; this work uses only processor time.
 //!
 //! Run this comparison with `cargo run --release --bin render` in `bench/`. README.md says what the
 //! program measures.
@@ -15,13 +15,13 @@ use std::hint::black_box;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-/// The width and height of an image, and the width and height to which it is scaled.
+/// The width and height of an image before and after it is scaled.
 const SIZE: (u32, u32) = (1600, 1200);
 const PLACE: (u32, u32) = (320, 240);
 
 const LIMITS: ImageLimits = ImageLimits { bytes: 16 << 20, pixels: 25_000_000 };
 
-/// The goal: our time is at most this multiple of the peer's time, which means 0.95 of the peer's
+/// The goal: our time is at most this multiple of the peer's time, so we decode at least 0.95 of the peer's
 /// images per second.
 const GOAL: f64 = 1.0 / 0.95;
 
@@ -108,7 +108,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes an image with many details, a different image for each number.
+/// Makes an image with many details; each number gives a different image.
 fn image(number: u32) -> anyhow::Result<Arc<[u8]>> {
     let (width, height) = SIZE;
     let byte = |value: u32| u8::try_from(value % 256).expect("a remainder of 256");
@@ -135,14 +135,14 @@ fn pixels(image: &[u8], token: &CancelToken) -> usize {
     usize::try_from(picture.width() * picture.height()).expect("a small picture")
 }
 
-/// Decodes all images on one thread. The sum of all pixels shows that all images were decoded.
+/// Decodes all images on one thread. The sum of all pixels shows that each image was decoded.
 fn one_by_one(page: &[Arc<[u8]>]) -> usize {
     let token = CancelToken::new();
     page.iter().map(|image| pixels(image, &token)).sum()
 }
 
-/// Decodes as `completion_service` does: each image has a task, whose result is taken when the task
-/// completes.
+/// Decodes as `completion_service` does: each image has a task, and the caller takes the task's result when
+/// the task completes.
 fn by_tasks(pool: &ThreadPoolExecutor, page: &[Arc<[u8]>]) -> anyhow::Result<usize> {
     let images = ExecutorCompletionService::new(pool);
     for image in page {
@@ -156,7 +156,7 @@ fn by_tasks(pool: &ThreadPoolExecutor, page: &[Arc<[u8]>]) -> anyhow::Result<usi
     Ok(sum)
 }
 
-/// Decodes the images on rayon, and also takes each image when it is completed.
+/// Decodes the images on rayon; the caller also takes each image when it is completed.
 fn by_rayon(pool: &rayon::ThreadPool, page: &[Arc<[u8]>]) -> usize {
     let (sender, arrivals) = mpsc::channel();
     pool.install(|| {

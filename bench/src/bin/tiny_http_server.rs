@@ -1,9 +1,9 @@
 //! A peer for `servers`: the crate `tiny_http`, which gives the same answer as the course's stages give for
 //! `/hello`.
 //!
-//! The crate is used as its documentation shows: it reads requests on a separate thread for each connection,
-//! and passes them to the threads that call `recv`. The server gives the same answer to each request,
-//! without looking at the request.
+//! The program uses the crate as the crate's documentation shows: the crate reads requests on a separate
+//! thread for each connection, and passes them to the threads that call `recv`. The server gives the same
+//! answer to each request, and does not look at the request.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn main() -> anyhow::Result<()> {
             let server = Arc::clone(&server);
             thread::spawn(move || {
                 for request in server.incoming_requests() {
-                    // The server continues when a client has closed its connection.
+                    // When a client closes its connection, the server continues.
                     let _ = request.respond(Response::from_string("Hello, world!"));
                 }
             })

@@ -1,5 +1,5 @@
-//! Shows the times at which a series runs. Each argument shows one subject: delays that add up, late runs, runs that
-//! panic, changes of the series, or the end of its pool.
+//! Shows the times at which a series runs. Each argument selects one subject: delays that add up, late runs,
+//! runs that panic, changes of the series, or the end of its pool.
 //!
 //! ```sh
 //! cargo run --example again -- drift|late|panics|changes|ends
@@ -33,8 +33,8 @@ fn main() {
     }
 }
 
-/// Returns the time of an event, in periods after `start`, rounded down to halves. No run is early, so
-/// rounding down hides only the small delays of a busy machine.
+/// Returns the time of an event as a number of periods after `start`, rounded down to a multiple of 0.5. No
+/// run is early, so the rounding hides only the small delays of a busy machine.
 fn periods(start: Instant, period: Duration, when: Instant) -> String {
     let halves = when.duration_since(start).div_duration_f64(period / 2).floor();
     format!("{:.1}", halves / 2.0)

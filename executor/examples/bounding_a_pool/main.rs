@@ -1,4 +1,4 @@
-//! A bound around an executor that refuses tasks, discards tasks, or is shut down.
+//! Sets a bound around an executor that refuses tasks, discards tasks, or is shut down.
 //!
 //! ```sh
 //! cargo run --example bounding_a_pool -- classic   # loses its permits

@@ -1,4 +1,4 @@
-//! Shows whether a submitter waits, how the bound is changed, and which call ends which executor.
+//! Shows whether a submitter waits, how a program changes the bound, and which call ends which executor.
 
 use executor::{BoundedExecutor, ManualExecutor, RejectedExecution, ThreadPoolExecutor, prelude::*};
 use std::{thread, time::Duration};

@@ -1,4 +1,4 @@
-//! The convex hull of points: quickhull.
+//! Quickhull: computes the convex hull of points.
 
 use executor::fork_join::join;
 

@@ -1,5 +1,5 @@
-//! The product of two matrices, which are stored row by row in slices. The two halves of the product's rows
-//! are computed at the same time.
+//! Computes the product of two matrices, which are stored row by row in slices. One task computes the first
+//! half of the product's rows while another task computes the second half.
 
 use executor::fork_join::join;
 

@@ -1,5 +1,5 @@
-//! Quicksort: smaller numbers go to the left of the pivot and larger ones to its right. Then each side is
-//! sorted.
+//! Quicksort moves the smaller numbers to the left of the pivot and the larger numbers to its right. Then
+//! each side is sorted.
 
 use executor::fork_join::join;
 use std::cmp::Ordering;
@@ -16,8 +16,8 @@ pub fn sort(numbers: &mut [u32]) {
     join(|| sort(smaller), || sort(larger));
 }
 
-/// Moves smaller numbers to the front and larger ones to the back. After that, the numbers equal to the pivot
-/// are in their final places.
+/// Moves smaller numbers to the front and larger numbers to the back. After that, the numbers equal to the
+/// pivot are in their final places.
 fn partition(numbers: &mut [u32]) -> (&mut [u32], &mut [u32]) {
     let pivot = middle_of([numbers[0], numbers[numbers.len() / 2], numbers[numbers.len() - 1]]);
     let (mut smaller, mut next, mut larger) = (0, 0, numbers.len());

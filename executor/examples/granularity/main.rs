@@ -1,5 +1,5 @@
-//! Shows how small the pieces of a computation should be. The example computes a sum with each threshold: by
-//! `join`, by `fork`, and on a pool that does not steal.
+//! Shows how small the pieces of a computation should be. The example computes a sum with each threshold, in
+//! three ways: by `join`, by `fork`, and on a pool that does not steal.
 //!
 //! ```sh
 //! cargo run --example granularity -- counts

@@ -5,7 +5,8 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// 128 MiB of numbers, which no cache holds. A slow build without optimisation uses fewer numbers.
+/// 128 MiB of numbers, which no cache holds. A build without optimisation is slow, so such a build uses fewer
+/// numbers.
 const NUMBERS: usize = if cfg!(debug_assertions) { 1 << 16 } else { 1 << 24 };
 const PIECES: usize = 256;
 

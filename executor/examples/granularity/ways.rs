@@ -21,7 +21,7 @@ pub fn sequential(numbers: &[u64]) -> u64 {
 // ANCHOR_END: sequential
 
 // ANCHOR: join
-/// Offers each second half to other workers; the half is borrowed.
+/// Offers the second half of each slice to other workers, which borrow the half.
 pub fn by_join(numbers: &[u64], threshold: usize) -> u64 {
     if numbers.len() <= threshold {
         return sequential(numbers);
@@ -33,7 +33,7 @@ pub fn by_join(numbers: &[u64], threshold: usize) -> u64 {
 // ANCHOR_END: join
 
 // ANCHOR: fork
-/// Makes a task of each second half; a task owns its data.
+/// Makes a task of the second half of each slice; a task owns its data.
 pub fn by_fork(numbers: Arc<[u64]>, from: usize, until: usize, threshold: usize) -> u64 {
     if until - from <= threshold {
         return sequential(&numbers[from..until]);

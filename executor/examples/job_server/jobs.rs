@@ -1,4 +1,4 @@
-//! The jobs, and the commands for them.
+//! The jobs of the server, and the commands with which customers manage the jobs.
 
 use executor::{
     FutureTask, PriorityQueue, SharedHandle, Stopper, StripedExecutor, TaskId, ThreadPoolExecutor,

@@ -1,10 +1,11 @@
-//! A server that runs jobs for its customers, urgent jobs first, and each customer's jobs in their order.
+//! A server that runs jobs for its customers: urgent jobs come first, and the jobs of one customer stay in
+//! their order.
 //!
 //! ```sh
 //! cargo run --example job_server
 //! ```
 //!
-//! Talk to it with `nc 127.0.0.1 7070`. The module `jobs` lists the commands.
+//! To send commands to the server, use `nc 127.0.0.1 7070`. The module `jobs` lists the commands.
 
 mod jobs;
 

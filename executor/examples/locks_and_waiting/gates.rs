@@ -32,8 +32,8 @@ impl Latch {
 // ANCHOR_END: latch
 
 // ANCHOR: semaphore
-/// A semaphore: a number of permits. A thread that finds no permit waits until another thread gives one
-/// back.
+/// A semaphore: it holds a number of permits. A thread that finds no permit waits until another thread gives
+/// one back.
 pub struct Semaphore {
     permits: Mutex<usize>,
     given_back: Condvar,

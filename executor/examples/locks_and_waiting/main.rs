@@ -1,5 +1,5 @@
-//! Shows ways to wait for another thread. Each trial forces the schedule that decides between a right and a
-//! wrong way to wait.
+//! Shows ways to wait for another thread. Each trial forces the schedule that shows whether a way to wait is
+//! right or wrong.
 //!
 //! ```sh
 //! cargo run --example locks_and_waiting           # all trials
@@ -60,8 +60,8 @@ fn a_lost_wake_up() {
 }
 
 // ANCHOR: between
-/// Makes another thread put a letter into the box. A reader calls this function after its look and before its
-/// sleep.
+/// Makes another thread put a letter into the box. A reader calls this function after it has looked into the
+/// box and before it sleeps.
 fn a_letter_comes(post: &Arc<Post>) {
     let other = {
         let post = Arc::clone(post);
@@ -131,7 +131,7 @@ fn two_gates() {
     // ANCHOR_END: gates
 }
 
-/// Runs `takes` on a new thread and sends its result.
+/// Runs `takes` on a new thread and sends the result of `takes`.
 fn thread_that(takes: impl FnOnce() -> Option<Letter> + Send + 'static) -> mpsc::Receiver<Letter> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || tell.send(takes().unwrap_or("nothing")));

@@ -1,7 +1,7 @@
 //! A letter box, and three ways to wait for a letter. One of the three ways is right.
 //!
-//! The argument `between` is for the trials. The closure is called after the look and before the sleep: a
-//! letter that comes at that moment shows whether the way is right.
+//! The trials use the argument `between`. The reader calls this closure after its look and before its sleep:
+//! if a letter comes at that moment, the trial shows whether the way to wait is right.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};

@@ -1,4 +1,5 @@
-//! Four long tasks and a hundred short ones: in one pool, in two pools, and with a limit to each long wait.
+//! Runs four long tasks and a hundred short tasks: in one pool, in two pools, and with a limit for each long
+//! wait.
 //!
 //! ```sh
 //! cargo run --example long_among_short

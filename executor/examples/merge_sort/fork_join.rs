@@ -1,4 +1,4 @@
-//! The two halves borrow from the slice, and a join on the pool runs other tasks while it waits.
+//! The two halves borrow from the slice; while a join on the pool waits, it runs other tasks.
 
 use super::input::{input, verdict};
 use super::merge::{THRESHOLD, merge};

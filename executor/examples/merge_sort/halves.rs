@@ -1,4 +1,4 @@
-//! The halves of a list, each sorted by a task of the pool.
+//! Both halves of a list are sorted, each by a task of the pool.
 
 use executor::{FutureTask, TaskHandle, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! The numbers to sort, the same in each run, and a check that they are sorted.
+//! The numbers to sort, which are the same in each run, and a check that numbers are sorted.
 
-/// Returns `count` numbers below `most` that look random. The same seed gives the same numbers.
+/// Returns `count` numbers below `most` that look like random numbers. The same seed gives the same numbers.
 pub fn numbers(seed: u64, count: usize, most: u32) -> Vec<u32> {
     let mut state = seed;
     let mut next = || {
@@ -17,7 +17,7 @@ pub fn input() -> Vec<u32> {
     numbers(7, 10_000, 1_000_000)
 }
 
-/// Compares a result with the standard library's result for the same numbers.
+/// Compares a result with the result of the standard library's sort for the same numbers.
 pub fn verdict(result: &[u32]) -> String {
     let mut sorted = input();
     sorted.sort_unstable();

@@ -1,4 +1,5 @@
-//! A task asks again and again whether its halves are done. No thread waits, so no starvation is reported.
+//! A task checks again and again whether its halves are done. No worker blocks in a join, so the pool reports
+//! no starvation.
 
 use super::halves::{Pool, submit, whole};
 use super::input::{input, verdict};

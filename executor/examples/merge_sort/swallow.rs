@@ -1,5 +1,5 @@
-//! Both halves are in the same list. A task ignores failures of its joins, and merges the list even if its
-//! halves are not sorted.
+//! The tasks for both halves share one list. If a join fails, the task ignores the failure and merges the
+//! list even if its halves are not sorted.
 
 use super::input::{input, verdict};
 use super::merge::{THRESHOLD, merge};

@@ -1,4 +1,4 @@
-//! The base case sorts the whole array while another task merges its own part. The merging task does not
+//! The base case sorts the whole array while another task merges its own part. The task that merges does not
 //! hold the lock while it merges. Latches force this order of events.
 
 use executor::{Latch, ThreadPoolExecutor, prelude::*};

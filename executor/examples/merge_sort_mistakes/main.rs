@@ -1,4 +1,4 @@
-//! Well-known mistakes of printed merge sorts, each made on purpose.
+//! Well-known mistakes in printed merge sorts, each made here on purpose.
 //!
 //! ```sh
 //! cargo run --example merge_sort_mistakes -- right_bound

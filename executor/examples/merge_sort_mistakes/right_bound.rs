@@ -1,5 +1,5 @@
-//! The caller passes the last index of the part as `right`. But the function expects the
-//! first index after the part.
+//! As the argument `right`, the caller passes the last index of the part. But the function expects the index
+//! after the last index of the part.
 
 // ANCHOR: sort
 fn sort(array: &mut [u32], left: usize, right: usize) {
@@ -13,7 +13,7 @@ fn sort(array: &mut [u32], left: usize, right: usize) {
 }
 // ANCHOR_END: sort
 
-/// Merges the part up to `middle` with the part from `middle` up to `right`.
+/// Merges the part that ends before `middle` with the part from `middle` to `right`.
 fn merge(array: &mut [u32], left: usize, middle: usize, right: usize) {
     let halves = array[left..right].to_vec();
     let (mut next, mut other) = (0, middle - left);

@@ -1,5 +1,5 @@
-//! The pool with batches of two, improved: each worker puts its batch into a lane, from which other workers
-//! can steal.
+//! An improved version of the pool that takes jobs in batches of two: each worker puts its batch into a lane,
+//! from which other workers can steal.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};

@@ -30,7 +30,7 @@ fn main() {
         let met = pairs::pairs(count, |job| pool.execute(job).expect("the pool runs"));
         println!("  ThreadPoolExecutor:            {}", pairs::watch(&met));
 
-        // The pool is not dropped, because the drop would wait for halves that hang.
+        // The example does not drop the pool, because the drop would wait for halves that hang.
         let pool = || ManuallyDrop::new(ForkJoinPool::new(2).expect("two are allowed"));
         let met = joins::joins(count, &pool(), |meet: &Barrier| _ = meet.wait());
         println!("  halves of joins:               {}", pairs::watch(&met));

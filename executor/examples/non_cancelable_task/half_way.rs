@@ -18,7 +18,7 @@ pub fn move_one(from: &Receiver<Task>, to: &Sender<Task>, stamp: Stamp<'_>) -> R
 pub type Stamp<'a> = &'a dyn Fn(Task);
 type MoveOne = fn(&Receiver<Task>, &Sender<Task>, Stamp<'_>) -> Result<(), Box<dyn Error>>;
 
-/// In each trial, the request to stop comes while the task is being stamped.
+/// In each trial, the request to stop arrives while the code stamps the task.
 pub fn cancelled_between(move_one: MoveOne) -> Result<(), Box<dyn Error>> {
     let (first_desk, from) = bounded(1);
     let (to, second_desk) = bounded(1);

@@ -1,4 +1,5 @@
-//! Shows the effect of two time limits on a masked step: the limit of its caller, and its own limit.
+//! Shows the effect of two time limits on a masked step: the time limit of the step's caller, and the step's
+//! own time limit.
 
 use super::Task;
 use executor::channel::{Receiver, ReceiverExt, SenderExt, bounded};
@@ -20,7 +21,7 @@ pub fn limits() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Takes the next task, if one comes within 20 ms.
+/// Takes the next task, if a task comes within 20 ms.
 fn with_a_limit(tasks: &Receiver<Task>) -> Result<Task, Box<dyn Error>> {
     let limit = CancelToken::new().with_timeout(Duration::from_millis(20)); // not a child of the caller's
     limit.attach(|| Ok(tasks.take()?))

@@ -1,4 +1,5 @@
-//! Java's way, step by step: after each request to stop, try again; at the end, pass the request on.
+//! Java's way, step by step: after each request to stop, the code tries again to take a task; at the end, it
+//! passes the request on.
 
 use super::Task;
 use executor::CancelToken;
@@ -29,7 +30,8 @@ pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
 }
 // ANCHOR_END: retries
 
-/// A worker is asked to stop. Then the worker waits for a task, although a task is already there.
+/// A worker receives a request to stop. The worker then calls a function that waits for a task, although a
+/// task is already there.
 pub fn cancelled_before(next_task: fn(&Receiver<Task>) -> Option<Task>) -> Result<(), Box<dyn Error>> {
     let (desk, tasks) = bounded(1);
     desk.put("paint the door")?;

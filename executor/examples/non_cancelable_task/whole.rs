@@ -15,7 +15,7 @@ pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
 
 // ANCHOR: move_one
 /// Takes a task from one desk, stamps the task and puts it on the other desk. A cancel can stop this step
-/// only before it has taken the task.
+/// only before the step has taken the task.
 pub fn move_one(from: &Receiver<Task>, to: &Sender<Task>, stamp: Stamp<'_>) -> Result<(), Box<dyn Error>> {
     let task = from.take()?;
     masked(|| {

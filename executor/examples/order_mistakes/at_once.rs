@@ -14,7 +14,7 @@ struct Running {
 }
 
 impl Most {
-    /// Runs until a second task runs at the same time, but at most for a second.
+    /// Runs until a second task runs at the same time, or until a second has passed.
     pub fn work(&self) -> impl FnOnce() + Send + use<> {
         let (running, changed) = (Arc::clone(&self.0), Arc::clone(&self.1));
         move || {

@@ -1,4 +1,4 @@
-//! Two mistakes at the end of a line of tasks: a wait that holds the lock, and wrappers handed out as tasks.
+//! Two mistakes at the end of ordered tasks: a wait that holds the lock, and wrappers handed out as tasks.
 
 use crate::line::Line;
 use executor::{Latch, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};

@@ -1,5 +1,5 @@
-//! Each lane has a thread, and the number of a stripe decides its lane. The example counts time in turns. In
-//! one turn, each of the two threads runs one task.
+//! Each lane has a thread, and the number of a stripe determines its lane. The example counts time in turns.
+//! In one turn, each of the two threads runs one task.
 
 use executor::{ManualExecutor, StripedExecutor, prelude::*};
 use std::error::Error;
@@ -41,7 +41,7 @@ impl Ran {
         move || ran.lock().unwrap().push(stripe)
     }
 
-    /// Plays turn after turn until no task runs.
+    /// Plays one turn after the other until no task runs.
     fn print(&self, who: &str, turn: impl Fn() -> usize) {
         let ran = || (turn() > 0).then(|| format!("{:?}", take(&mut *self.0.lock().unwrap())));
         let turns: Vec<_> = std::iter::from_fn(ran).collect();

@@ -1,4 +1,4 @@
-//! A line of jobs in the manner of the classic listing: each job starts the next when it is done.
+//! Runs jobs one after the other, as in the classic listing: when a job is done, it starts the next job.
 
 use executor::{Latch, ThreadPoolExecutor, prelude::*};
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! A service with two requests: one means a pause, and the other means the end.
+//! A service that receives two kinds of requests: one means a pause, and the other means the end.
 //!
 //! ```sh
 //! cargo run --example pausing_service

@@ -1,5 +1,5 @@
-//! A thread pool in five steps. Each trial shows what goes wrong without a step, and that the step repairs
-//! it.
+//! A thread pool in five steps. Each trial shows what goes wrong in a pool without a certain step, and that
+//! the pool with this step is right.
 //!
 //! ```sh
 //! cargo run --example pool_steps            # all trials
@@ -130,7 +130,8 @@ fn an_order() {
     pool.shutdown();
 }
 
-/// Returns the order in which a pool with one worker runs the jobs that came while the worker was busy.
+/// Submits jobs to a pool while its only worker is busy, and returns the order in which the pool runs the
+/// jobs.
 fn order_of_four(execute: &dyn Fn(Job)) -> String {
     let (tell, told) = mpsc::channel();
     let busy = occupy(execute);

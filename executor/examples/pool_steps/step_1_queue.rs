@@ -1,6 +1,6 @@
-//! Step 1: a queue, and threads that take jobs from it. Most people write this pool first.
+//! Step 1: the pool has a queue, and threads that take jobs from it. Most people write this pool first.
 //!
-//! The fault: a job that panics ends the thread that runs it.
+//! The fault of this step: if a job panics, the thread that runs the job ends.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};

@@ -1,6 +1,6 @@
-//! Step 2: a panic ends the job but not the worker.
+//! Step 2: a panic ends the job, but the worker continues.
 //!
-//! The fault: no caller can wait until the jobs are done, and the threads never end.
+//! The fault of this step: no caller can wait until the jobs are done, and the threads never end.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,6 +1,6 @@
-//! Step 3: the pool can be ended. After the end, all accepted jobs are done and all threads are gone.
+//! Step 3: a caller can end the pool. After the end, all accepted jobs are done and all threads are gone.
 //!
-//! The fault: the queue has no bound.
+//! The fault of this step: the queue has no bound.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,8 +22,8 @@ struct Shared {
     changed: Condvar,
 }
 
-/// The state by which a worker decides what to do. One lock guards both fields, so a worker always sees them
-/// together.
+/// The state by which a worker decides what to do. One lock guards both fields, so a worker always sees both
+/// fields in the same state.
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,

@@ -1,7 +1,8 @@
 //! Step 4: the queue has a bound. If there is no room for a job, the submitter gets the job back and decides
 //! what to do.
 //!
-//! The fault: the next job is always the job that has waited longest, even if its client no longer waits.
+//! The fault of this step: the next job is always the job that has waited longest, even if the client of this
+//! job no longer waits.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,8 @@
-//! Step 5: a user can pass in a queue. The user's queue decides how many jobs wait, and which job is next.
+//! Step 5: a user can give the pool a queue of the user's own. The user's queue decides how many jobs wait,
+//! and which job is next.
 //!
-//! The faults: a job has no result, and each job costs a lock and a box. The library continues from this
-//! step.
+//! The faults of this step: a job has no result, and each job costs a lock and a box. The library continues
+//! from this step.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex};

@@ -18,7 +18,7 @@ const ROOM: usize = 10;
 struct BrokenPrimeProducer {
     queue: SyncSender<u64>,
     cancelled: AtomicBool,
-    /// The number of sends that have begun. The example looks at this number, so that each run hangs.
+    /// The number of sends that have begun. This number shows when a send must block, so that each run hangs.
     begun: AtomicUsize,
 }
 

@@ -1,6 +1,6 @@
-//! Four jobs that wait for each other in pairs, in a pool of two threads. In the first trial a worker takes
-//! one job at a time, and in the second trial two jobs at a time. A watchdog ends a trial that hangs, and
-//! reports the state of the jobs.
+//! Four jobs, in a pool of two threads, wait for each other in pairs. In the first trial a worker takes one
+//! job at a time, and in the second trial two jobs at a time. A watchdog ends a trial that hangs, and reports
+//! the state of the jobs.
 //!
 //! ```sh
 //! cargo run --example private_batch
@@ -59,8 +59,8 @@ fn pairs(pool: &Pool) -> Receiver<Event> {
 // ANCHOR_END: pairs
 
 // ANCHOR: watchdog
-/// Waits until all jobs have met their partners. If no job meets its partner for a second, prints the state
-/// of the jobs and returns `false`.
+/// Waits until each job has met its partner. If no job meets its partner within a second, prints the state of
+/// the jobs and returns `false`.
 fn watch(pool: &Pool, events: &Receiver<Event>) -> bool {
     let (mut not_begun, mut met) = (PAIRS.concat(), 0);
     let jobs = not_begun.len();

@@ -1,5 +1,5 @@
-//! The straightforward pool of `pool_steps` with two changes: it notifies only if a worker sleeps, and a
-//! worker takes several jobs at a time.
+//! The straightforward pool of `pool_steps` with two changes: a submitter notifies only if a worker sleeps,
+//! and a worker takes several jobs at a time.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};
@@ -22,7 +22,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
-    /// The number of workers that sleep and were not yet woken.
+    /// The number of sleeping workers that no submitter has woken yet.
     sleeping: usize,
 }
 

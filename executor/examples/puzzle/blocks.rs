@@ -1,4 +1,4 @@
-//! A board with sliding blocks, and its positions in a few bits each.
+//! A board with sliding blocks, and a position of the board as a number of a few bits.
 
 use super::puzzle::Position;
 
@@ -29,14 +29,14 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Returns the number of bits that distinguish an empty cell and the kinds of blocks.
+    /// Returns the number of bits that are needed to distinguish an empty cell and the kinds of blocks.
     fn bits(&self) -> u32 {
         usize::BITS - self.kinds.len().leading_zeros()
     }
 
     // ANCHOR: pack
-    /// Writes the content that begins in each cell, starting from the upper left corner. Covered cells take
-    /// no bits.
+    /// Packs the contents of the cells into one number, beginning with the upper left cell of the board.
+    /// Covered cells take no bits.
     pub fn pack(&self, board: &Board) -> Position {
         let (bits, cells) = (self.bits(), &board[..self.width * self.height]);
         let begins = cells.iter().filter(|begins| **begins != COVERED);

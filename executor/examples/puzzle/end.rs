@@ -1,4 +1,5 @@
-//! The end of a search by many tasks: a task has found a solution, or no task is queued or running any more.
+//! Detects the end of a search by many tasks: a task has found a solution, or no task is queued or running
+//! any more.
 
 use super::door::sync::{Arc, Mutex};
 use super::under_way::UnderWay;
@@ -28,7 +29,7 @@ impl<T> End<T> {
     }
 
     // ANCHOR: wait
-    /// Waits until no task is queued or running. `None` means that the tasks have seen all positions and
+    /// Waits until no task is queued or running. `None` means that the tasks have seen all positions but
     /// found no solution.
     pub fn wait(&self) -> Result<Option<T>, Unfinished> {
         if self.none_under_way.wait().is_err() {

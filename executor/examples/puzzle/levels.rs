@@ -29,7 +29,8 @@ fn visit<P: Puzzle>(search: &Search<P>, part: &[Position], token: &CancelToken) 
     Ok(Part::Next(all_next))
 }
 
-/// At most `tasks` tasks search each level. There are fewer tasks if a task would get less than a batch.
+/// At most `tasks` tasks search each level. A level has fewer tasks if each of `tasks` tasks would get less
+/// than a batch.
 pub fn solve<P: Puzzle>(search: &Arc<Search<P>>, pool: &dyn Executor, tasks: usize) -> Answer {
     let mut level = vec![search.start()?];
     while !level.is_empty() {

@@ -1,4 +1,4 @@
-//! The description of a puzzle that a search needs: positions, and the moves that lead from one position to
+//! The description of a puzzle for a search: the positions, and the moves that lead from one position to
 //! another.
 
 /// A position has 56 bits, so one word can hold a position and the move that led to it.
@@ -10,7 +10,7 @@ pub struct Position(pub u64);
 pub struct Move(pub u8);
 
 impl Move {
-    /// Takes the place of a move at the start position, because no move has led there.
+    /// The value that replaces a move at the start position, because no move has led there.
     pub const NONE: Self = Self(u8::MAX);
 }
 

@@ -1,4 +1,4 @@
-//! The positions that a search has seen, and the way back from each.
+//! The positions that a search has seen, and for each position the way back to the start.
 
 use super::door::sync::Mutex;
 use super::entry::Entry;
@@ -17,7 +17,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Makes a table with room for about `most` positions; the first shard is full a little earlier.
+    /// Makes a table with room for about `most` positions; one of the shards may be full a little earlier.
     pub fn with_room_for(most: usize) -> Self {
         Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), most_in_each: most.div_ceil(SHARDS) }
     }
@@ -26,7 +26,8 @@ impl Seen {
         &self.shards[(Mix::default().hash_one(entry) >> 40) as usize % SHARDS] // the set uses the outer bits
     }
 
-    /// Returns true if the position is new. If several threads ask for a position, only one thread gets true.
+    /// Returns true if the position is new. If several threads ask about the same position, only one thread
+    /// gets true.
     pub fn is_new(&self, last: Move, position: Position) -> Result<bool, Unfinished> {
         let entry = Entry::new(last, position);
         let mut shard = self.shard(entry).lock().unwrap();

@@ -2,8 +2,7 @@
 
 use super::blocks::{Blocks, Board, COVERED, EMPTY, Kind};
 
-/// The directions are up, right, down and left. The opposite of each direction is two places further in the
-/// list.
+/// The directions are up, right, down and left. The opposite of direction `d` is direction `(d + 2) % 4`.
 const STEPS: [(isize, isize); 4] = [(0, -1), (1, 0), (0, 1), (-1, 0)];
 
 impl Blocks {

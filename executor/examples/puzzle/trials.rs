@@ -1,4 +1,4 @@
-//! Shows, for the small puzzles, the length of the solution that each way to search finds.
+//! Shows the length of the solution that each kind of search finds for the small puzzles.
 
 use crate::blocks::Blocks;
 use crate::puzzle::Position;
@@ -29,7 +29,7 @@ pub fn ways() -> Result<(), Unfinished> {
     let [a, b, c, d] = [(); 4].map(|()| fresh(puzzles::klotski()));
     print("one thread, no pool", &a, a.sequential()?);
     print("level by level", &b, levels::solve(&b, &ThreadPoolExecutor::fixed(2), 8)?);
-    // One thread runs the tasks in the order in which the queue gives them out.
+    // Only one thread runs the tasks, in the order in which the queue gives them out.
     let one = || ThreadPoolExecutor::builder().threads(1);
     print("a task each, FIFO queue", &c, counted::solve(&c, &pool(one().queue(FifoQueue::unbounded())))?);
     print("a task each, LIFO queue", &d, counted::solve(&d, &pool(one().queue(LifoQueue::unbounded())))?);

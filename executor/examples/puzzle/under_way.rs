@@ -2,8 +2,8 @@
 //!
 //! 1. Each task has an [`UnderWay`]. Before a task submits another task, it makes the new task's `UnderWay`,
 //!    and keeps its own. Therefore the count is zero only when no work is left.
-//! 2. An `UnderWay` is dropped with its task: after a run, a panic or a refusal, or when the task is dropped.
-//! 3. Only a task that calls [`complete`](UnderWay::complete) has looked at all its positions.
+//! 2. An `UnderWay` is dropped with its task, whether the task ran, panicked, was refused or was dropped.
+//! 3. Only a task that calls [`complete`](UnderWay::complete) has looked at all positions of the task.
 
 use super::door::sync::Arc;
 use super::{end::End, unfinished::Unfinished};

@@ -1,4 +1,4 @@
-//! A solution whose moves are counted as people count them: consecutive steps of one block are one move.
+//! A solution, with its moves counted as people count them: consecutive steps of one block are one move.
 
 use super::blocks::{Blocks, COVERED, EMPTY, Kind};
 use super::puzzle::{Move, Position};

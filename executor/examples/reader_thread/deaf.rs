@@ -1,4 +1,4 @@
-//! A reader that checks whether it was asked to stop, but then waits in a read, during which it cannot
+//! A reader that checks whether it was asked to stop, and then waits in a read. During the read it cannot
 //! check.
 
 use crate::{connect, telegram, wait_for};
@@ -12,7 +12,8 @@ use std::time::Duration;
 use std::{process, thread};
 
 // ANCHOR: deaf
-/// The number of reads that the reader has begun. The example looks at this number, so that each run hangs.
+/// The number of reads that the reader has begun. The example waits until this number shows that the second
+/// read begins, so that each run hangs.
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
 /// Passes on the incoming telegrams until `token` is cancelled.

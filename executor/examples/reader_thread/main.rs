@@ -47,7 +47,7 @@ fn telegram(mut stream: &TcpStream) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Waits until a reader has counted to `count`.
+/// Waits until the counter of a reader has reached `count`.
 fn wait_for(counter: &AtomicUsize, count: usize) {
     while counter.load(Ordering::SeqCst) < count {
         thread::yield_now();

@@ -1,5 +1,5 @@
-//! A reader that wakes up again and again and checks whether it was asked to stop. Each time the reader
-//! wakes up, it loses the bytes that it has read so far.
+//! A reader that wakes up again and again and checks whether it was asked to stop. Each time the reader wakes
+//! up, it loses the bytes that it has read since the last telegram.
 
 use crate::{connect, telegram, wait_for};
 use executor::CancelToken;

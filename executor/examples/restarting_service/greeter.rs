@@ -1,4 +1,5 @@
-//! A greeter that works in rounds: each new greeting begins a new round. Each round has a token of its own.
+//! A greeter that works in rounds: when it gets a new greeting, a new round begins. Each round has a token of
+//! its own.
 
 use crate::greet;
 use crate::request::{begin_again, says_begin_again};
@@ -37,8 +38,8 @@ impl Greeter {
         round.cancel_because(begin_again());
     }
 
-    /// Makes `round` the current round's token and takes the greeting, under the same lock. Therefore no
-    /// restart can come between the two steps.
+    /// Makes `round` the current round's token and takes the greeting, both under one lock. Therefore no
+    /// restart can come between these two steps.
     pub fn begin(&self, round: &CancelToken) -> &'static str {
         let mut state = self.state();
         state.round = round.clone();

@@ -1,4 +1,5 @@
-//! A service that begins a new round at one kind of request, and ends at every other request.
+//! A service for which one kind of request begins a new round, and every other kind of request ends the
+//! service.
 //!
 //! ```sh
 //! cargo run --example restarting_service -- restart

@@ -1,4 +1,4 @@
-//! A greeter with one token for all its rounds: the second round is cancelled before it begins.
+//! A greeter that uses one token for all its rounds: the second round is cancelled before it begins.
 
 use crate::greet;
 use crate::greeter::Greeter;

@@ -1,4 +1,4 @@
-//! A payload that marks a request to begin again.
+//! The payload of a cancel that asks the service to begin a new round.
 
 use executor::{CancelReason, Cancelled};
 

@@ -1,4 +1,5 @@
-//! A page waits for its header and its footer. Both are tasks of a pool whose only thread draws the page.
+//! A page waits for its header and its footer. The header and the footer are tasks of a pool whose only
+//! thread draws the page.
 //!
 //! ```sh
 //! cargo run --example starving_page                # the report of the library

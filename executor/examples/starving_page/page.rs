@@ -21,7 +21,7 @@ fn wait_for(part: TaskHandle<String>) -> Result<String, Starvation> {
 }
 // ANCHOR_END: wait
 
-/// A part of the page. Only the page's thread can make this part.
+/// A part of the page. Only the thread that draws the page can make this part.
 pub fn part(name: &'static str) -> FutureTask<String> {
     let page = thread::current().id();
     let task = FutureTask::new(move || {

@@ -41,7 +41,7 @@ pub fn check() {
     }
 }
 
-/// Does work that uses no memory, and that the compiler cannot remove.
+/// Does work that uses no memory, and that the compiler cannot optimise away.
 #[inline(never)] // the same code for all callers
 fn work(nanos: u64, steps: u64) {
     let state = (0..nanos * steps / 1_000).fold(nanos, |state, step| black_box(state ^ step).rotate_left(5));
@@ -78,7 +78,7 @@ fn timed(f: impl FnOnce()) -> u64 {
     nanos(began)
 }
 
-/// Returns the time from the first call on a worker until its end, as the simulation measures it.
+/// Returns the time from the first call on a worker to the end of that call, as the simulation measures it.
 fn in_pool(pool: &ForkJoinPool, tree: &Tree, steps: u64) -> u64 {
     pool.invoke(|| timed(|| joined(tree, 0, steps))).expect("the pool runs")
 }

@@ -12,7 +12,7 @@ pub struct Costs {
     pub offer: u64,
     /// The time from the moment when a thief finds a piece until the thief runs the piece.
     pub steal: u64,
-    /// The time of a look at all queues, or at the awaited half, that finds no piece.
+    /// The time of a look that finds no piece; a worker looks at all queues, or at the awaited half.
     pub look: u64,
     /// A worker looks for work for this time before it sleeps.
     pub patience: u64,
@@ -41,7 +41,7 @@ impl fmt::Display for Costs {
     }
 }
 
-/// The costs in the course's tables: round numbers, near to what `check` measures.
+/// The costs that the course's tables use: round numbers, near to the numbers that `check` measures.
 pub const ROUND: Costs = Costs {
     call: 1,
     offer: 100,

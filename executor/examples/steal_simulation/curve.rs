@@ -1,4 +1,4 @@
-//! The time for each size of the pieces, with more workers than a desktop computer has.
+//! The time for each size of the pieces, with more workers than a desktop computer has cores.
 
 use super::costs::{Costs, Offers, ROUND};
 use super::plot;

@@ -4,7 +4,7 @@ use super::log::What;
 use super::pool::Pool;
 use super::seat::Frame;
 
-/// The largest number of stolen halves that a waiting worker runs on top of each other.
+/// The largest number of stolen halves that a waiting worker runs nested in each other.
 const DEPTH: usize = 32;
 
 impl Pool<'_> {
@@ -36,8 +36,8 @@ impl Pool<'_> {
         self.costs.offer
     }
 
-    /// The first half is done, so the worker takes the second half back, or waits until the thief has ended the
-    /// second half.
+    /// The first half is done. The worker takes the second half back from its queue, or waits until the thief
+    /// has ended the second half.
     fn settle(&mut self, worker: usize, half: usize) -> Option<u64> {
         if self.seats[worker].queue.back() == Some(&half) {
             self.seats[worker].queue.pop_back();

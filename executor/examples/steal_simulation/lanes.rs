@@ -7,8 +7,7 @@ use super::tree::Tree;
 use super::trees;
 use std::fmt::Write;
 
-/// Compared with the pieces, these costs are larger than real costs, so that they are visible in the
-/// picture.
+/// In proportion to the pieces, these costs are larger than real costs, so that the picture can show them.
 const LARGE: Costs = Costs {
     call: 0,
     offer: 1_000,

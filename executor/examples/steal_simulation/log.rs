@@ -8,7 +8,7 @@ pub struct Event {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The worker works on the given node for the given time.
+    /// The worker runs the given node for the given time.
     Works(usize, u64),
     /// The worker puts the given half into its queue.
     Offers(usize),
@@ -26,8 +26,7 @@ pub enum What {
     /// The worker has ended the given half, which it had stolen.
     Ends(usize),
     Sleeps,
-    /// Another worker has woken this worker. This worker looks for work when the time of a wake-up is
-    /// over.
+    /// Another worker has woken this worker. This worker looks for work when the time of its wake-up is over.
     IsWoken,
 }
 

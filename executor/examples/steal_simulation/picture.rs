@@ -1,5 +1,5 @@
-//! The small run as a picture, in the colours of the book's figures: for each worker, the work that it runs,
-//! and its queue below.
+//! The small run as a picture, in the colours of the book's figures: for each worker, the picture shows the
+//! work that it runs, and the worker's queue below.
 
 use super::lanes::{name, small_run};
 use super::log::{Event, What};
@@ -80,7 +80,7 @@ impl Drawing {
         .expect("a string has room");
     }
 
-    /// Draws a waiting or sleeping worker, until the worker continues its work or takes a piece.
+    /// Draws a worker as waiting or sleeping, until it continues its own work or takes a piece.
     fn waits(&mut self, log: &[Event]) {
         for (number, event) in log.iter().enumerate() {
             let ends = |what| matches!(what, What::GoesOn(_) | What::Helps(..) | What::Steals(..));

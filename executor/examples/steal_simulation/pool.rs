@@ -13,12 +13,12 @@ pub struct Pool<'a> {
     pub seats: Vec<Seat>,
     pub now: u64,
     /// The time, number and worker of each next step. If two steps have the same time, the step that was
-    /// planned first comes first.
+    /// planned first runs first.
     agenda: BinaryHeap<Reverse<(u64, u64, usize)>>,
     turns: u64,
     pub asleep: Vec<usize>,
     pub searching: usize,
-    /// For each half, the worker that has put it into its queue, and the worker that has stolen it.
+    /// For each half: the worker that has put the half into its queue, and the worker that has stolen it.
     pub owner: Vec<usize>,
     pub thief: Vec<usize>,
     pub done: Vec<bool>,
@@ -97,7 +97,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Lets a waiting worker look again, because the state of its half has changed.
+    /// Makes a waiting worker look again, because the state of its half has changed.
     pub fn look_again(&mut self, worker: usize) {
         if let Some(since) = self.seats[worker].parked.take() {
             let sleeps = self.now - since > self.costs.patience;

@@ -33,20 +33,20 @@ pub struct Seat {
     pub followers: Vec<usize>,
     /// The time at which the worker began to look for a piece.
     pub searches: Option<u64>,
-    /// The time at which the worker began to wait for a half without running another piece.
+    /// The time at which the worker began to wait for a half without any other piece to run.
     pub parked: Option<u64>,
     pub random: u64,
 }
 
 impl Seat {
-    /// Returns true if the queue has enough halves, so that a join is made as two plain calls.
+    /// Returns true if the queue has enough halves, so that a join makes two plain calls.
     pub fn offers_enough(&self) -> bool {
         let oldest = self.granularity.enough.and_then(|enough| self.queue.len().checked_sub(enough));
         let is_piece = |half| self.running.last().is_none_or(|(pieces, _)| pieces.contains(half));
         oldest.and_then(|oldest| self.queue.get(oldest)).is_some_and(is_piece)
     }
 
-    /// The Xorshift generator, as the pool's workers use it.
+    /// The Xorshift generator that the pool's workers use, too.
     pub fn next_random(&mut self) -> usize {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;

@@ -1,4 +1,4 @@
-//! The choice of the worker that takes a piece, as in `executor/src/fork_join/{seat,worker}.rs`.
+//! Chooses the worker that takes a piece, as in `executor/src/fork_join/{seat,worker}.rs`.
 
 use super::log::What;
 use super::pool::Pool;
@@ -52,8 +52,8 @@ impl Pool<'_> {
     }
 
     // ANCHOR: follow
-    /// Takes a piece of the half for which the worker waits. The piece is in the queue of the half's thief.
-    /// If that thief also waits for a stolen half, the piece can be in the queue of the second thief.
+    /// The worker takes a piece of the half for which it waits. The piece is in the queue of the half's
+    /// thief. If that thief also waits for a stolen half, the piece can be in the queue of the second thief.
     pub fn follow(&mut self, worker: usize, awaited: usize) -> Option<usize> {
         let mut half = awaited;
         for _ in 0..self.seats.len() {

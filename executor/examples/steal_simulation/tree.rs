@@ -1,7 +1,7 @@
 //! The simulated work: a tree of joins, whose leaves are plain work. All times are nanoseconds.
 
-/// A node. Nodes are numbered depth first: the first half of node `n` is node `n + 1`. The pieces of a node are
-/// all nodes up to its `end`.
+/// A node. Nodes are numbered depth first: the first half of node `n` is node `n + 1`. The pieces of a node
+/// are all nodes from the node itself up to its `end`.
 pub struct Node {
     /// The work before a join, or all the work of a leaf.
     pub before: u64,

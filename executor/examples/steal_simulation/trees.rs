@@ -14,8 +14,8 @@ pub fn all() -> [(&'static str, Tree); 4] {
     ]
 }
 
-/// Returns trees whose work takes a tenth of a second each. The system may put a woken worker on a busy core
-/// and take some milliseconds to move it, which a simulation of a pool cannot show.
+/// Returns trees whose work takes a tenth of a second each. The system may put a woken worker on a busy core,
+/// and then take some milliseconds to move the worker; a simulation of a pool cannot show this.
 pub fn to_check() -> [(&'static str, Tree); 4] {
     [
         ("256 leaves of 400 µs", balanced(8, 400 * MICROS)),
@@ -25,7 +25,7 @@ pub fn to_check() -> [(&'static str, Tree); 4] {
     ]
 }
 
-/// A tree of halves of halves, down to the depth `depth`.
+/// A tree in which each half is divided into halves again, down to the depth `depth`.
 pub fn balanced(depth: u32, leaf: u64) -> Tree {
     Tree::grow(depth, &|depth| match depth {
         0 => Piece::Leaf(leaf),
@@ -49,7 +49,8 @@ fn merge_sort(elements: u64) -> Tree {
     })
 }
 
-/// A tree over a range, for the pictures. Its pieces take between one and four times as long as the shortest one.
+/// A tree over a range, for the pictures. The pieces of this tree take between one and four times as long as
+/// the shortest piece.
 pub fn uneven() -> Tree {
     Tree::grow(1..9_u64, &|range| match range.end - range.start {
         1 => Piece::Leaf((4 + range.start * 5 % 13) * MICROS),

@@ -50,8 +50,8 @@ impl Drop for Entry {
 }
 
 impl Books {
-    /// Asserts that each task has run or was dropped, and returns their number. A task that its time limit
-    /// has cancelled is dropped by the timer's thread, and no executor waits for that drop.
+    /// Asserts that each task has run or was dropped, and returns the number of tasks. The timer's thread
+    /// drops a task that the task's time limit has cancelled, and no executor waits for that drop.
     pub(crate) fn close(&self, seed: u64) -> u64 {
         let deadline = Instant::now() + Duration::from_secs(10);
         loop {

@@ -42,8 +42,8 @@ pub(crate) fn one_life(seed: u64) -> u64 {
     let (made, stats) = (books.close(seed), pool.stats());
     assert_eq!((stats.queued, stats.active, stats.threads), (0, 0, 0), "seed {seed}: {stats}");
     let by_pool = books.ran_by_pool.load(SeqCst);
-    // A task that is cancelled between its removal from the queue and its start counts as taken, but never
-    // runs.
+    // If a task is cancelled after its removal from the queue and before its start, it counts as taken, but
+    // it never runs.
     assert!(stats.completed >= by_pool, "seed {seed}: ran {by_pool}, {stats}");
     made
 }
@@ -126,8 +126,8 @@ fn submit_things(pool: &ThreadPoolExecutor, books: &Arc<Books>, mut random: Rand
             _ => {}
         }
     }
-    // The remaining tasks are joined only after the pool has ended, so the end must release every thread
-    // that waits for one of them.
+    // The remaining tasks are joined only after the pool has ended, so the end of the pool must release every
+    // thread that waits for one of them.
     for handle in handles {
         check(Some(handle));
     }

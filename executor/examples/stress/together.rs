@@ -15,7 +15,8 @@ use crate::books::{Books, Entry};
 
 const SUBMITTERS: u64 = 3;
 const STEPS: u64 = 60;
-/// The largest number of further tasks in the chain that a task submits.
+/// A chain of tasks, in which each task submits the next task, has at most this number of tasks after the
+/// first.
 const DEPTH: u32 = 4;
 
 /// The executors and tasks that each task can reach.
@@ -47,7 +48,7 @@ impl World {
     }
 
     /// The executors end in a random order, while the submitters still run. The wrappers wait for no other
-    /// executor, so they end first.
+    /// executor, so the wrappers end first.
     fn end(&self, random: &mut Random) {
         let all: [&dyn ExecutorService; 6] =
             [&self.stripes, &self.serial, &self.bounded, &self.threads, &self.forks, &self.scheduler];
@@ -66,7 +67,7 @@ impl World {
     }
 }
 
-/// Makes a set of executors, uses them and ends them. Returns the number of the executors' tasks.
+/// Makes a set of executors, uses these executors and ends them. Returns the number of the executors' tasks.
 pub(crate) fn one_life(seed: u64) -> u64 {
     let mut random = Random::of(seed);
     let world = Arc::new(World::of(&mut random));
@@ -121,7 +122,7 @@ fn submit(world: &Arc<World>, random: &mut Random, depth: u32) -> Option<TaskHan
     submitted.ok()
 }
 
-/// Makes the calls that a task makes to other tasks before it ends.
+/// Makes the calls to other tasks that a task makes before it ends.
 fn act(world: &Arc<World>, random: &mut Random, depth: u32) {
     if depth == 0 {
         return;

@@ -1,4 +1,5 @@
-//! Six tasks run on one pool: in any order, in one line, and in a line for each name.
+//! Runs six tasks on one pool in three ways: in any order, one after the other, and one after the other for
+//! each name.
 //!
 //! ```sh
 //! cargo run --example three_orders

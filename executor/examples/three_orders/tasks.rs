@@ -34,8 +34,8 @@ pub fn show(executor: &str, execute: impl Fn(&'static str, Task) -> Accepted) ->
 }
 
 // ANCHOR: task
-/// The first task of each name is slow: it ends after a second, or as soon as the other two tasks of its name
-/// have ended.
+/// The first task of each name is slow: it ends after a second, or as soon as the other two tasks with the
+/// same name have ended.
 fn task(me: (&'static str, u32), others: &Arc<Latch>, board: &Arc<Mutex<Board>>, all: &Arc<Latch>) -> Task {
     let (others, board, all) = (Arc::clone(others), Arc::clone(board), Arc::clone(all));
     Task::new(move || {

@@ -1,4 +1,4 @@
-//! Three ways to give a task a time limit. For each way, a usual mistake and its cure are shown.
+//! Three ways to give a task a time limit. For each way, the example shows a usual mistake and its cure.
 //!
 //! ```sh
 //! cargo run --example timed_run -- caller     # on the caller's own thread
@@ -21,9 +21,9 @@ mod three_tasks;
 use std::error::Error;
 use std::time::Duration;
 
-/// The limit for tasks that do not end in time.
+/// The time limit for tasks that do not end in time.
 const LIMIT: Duration = Duration::from_millis(10);
-/// The limit for tasks that end long before their time is up.
+/// The time limit for tasks that end long before it.
 const A_MINUTE: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn Error>> {

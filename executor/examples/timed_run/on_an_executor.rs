@@ -27,7 +27,7 @@ pub enum NoResult {
     Refused(RejectReason),
 }
 
-/// Runs a task on an executor, for `limit` at most. A panic of the task continues in the caller.
+/// Runs a task on an executor for at most `limit`. A panic of the task continues in the caller.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     limit: Duration,

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: silent
-/// Runs a task on a new thread, and waits for that thread, for `limit` at most. Wrong: the function does not
+/// Runs a task on a new thread, and waits for that thread for at most `limit`. Wrong: the function does not
 /// say why it returned.
 pub fn silent_join(limit: Duration, task: impl FnOnce() + Send + 'static) {
     let (runs, has_ended) = mpsc::channel::<()>();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 // ANCHOR: late
 /// Runs a task on the calling thread, and cancels the caller when the time is up. Wrong: the cancel comes
-/// even if the task has ended.
+/// even if the task has already ended.
 pub fn late_cancel<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
     let caller = CancelToken::current();
     thread::spawn(move || {
@@ -18,8 +18,8 @@ pub fn late_cancel<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
 // ANCHOR_END: late
 
 // ANCHOR: taken_back
-/// Removes the planned cancel when the task has ended. Still wrong, because the cancel can have come just
-/// before the removal.
+/// Removes the planned cancel when the task has ended. Still wrong, because the cancel can happen just before
+/// the removal.
 pub fn taken_back<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
     let caller = CancelToken::current();
     let alarm = CancelToken::new().with_timeout(limit);

@@ -1,5 +1,5 @@
-//! A task that returns, a task that panics and a task that does not end by itself, each on a thread of its
-//! own.
+//! Three tasks, each on a separate thread: a task that returns, a task that panics, and a task that does not
+//! end by itself.
 
 use crate::on_its_own_thread::{silent_join, timed_run};
 use crate::{A_MINUTE, LIMIT};

@@ -1,4 +1,5 @@
-//! The same program on a timer with one thread and on a scheduled pool: a long task, and a task that panics.
+//! Runs the same program on a timer with one thread and on a scheduled pool: a long task, and a task that
+//! panics.
 //!
 //! ```sh
 //! cargo run --example timer_and_scheduler
@@ -29,7 +30,7 @@ fn main() {
 }
 
 // ANCHOR: long
-/// The long task runs until the short task has run, or until the time limit of the long task.
+/// The long task runs until the short task has run, or until its own time limit.
 fn long_task(who: &str, after: After<'_>, patience: Duration) {
     let (tell, told) = mpsc::channel();
     let (end, ended) = mpsc::channel();
@@ -41,8 +42,8 @@ fn long_task(who: &str, after: After<'_>, patience: Duration) {
 // ANCHOR_END: long
 
 // ANCHOR: panicking
-/// One task panics. Another task was planned before the panic, and a third task is planned after it. A task
-/// that is dropped without having run drops its sender.
+/// One task panics. Another task was planned before the panic, and a third task is planned after the panic.
+/// If a task is dropped without a run, its sender is dropped, too.
 fn panicking_task(who: &str, after: After<'_>) {
     let [(tell, second), (tell_too, third)] = [mpsc::channel(), mpsc::channel()];
     after(Duration::from_millis(200), Box::new(move || _ = tell.send(())));

@@ -1,5 +1,5 @@
-//! A parallel walk through a tree: the caller gets each result as it comes, and a latch opens when all
-//! results are there.
+//! A parallel walk through a tree: the caller gets each result as soon as a task has found it. A latch opens
+//! when all results have been found.
 //!
 //! ```sh
 //! cargo run --example tree_walk

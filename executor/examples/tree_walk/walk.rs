@@ -1,10 +1,10 @@
-//! The walk, by recursion and by tasks.
+//! The walk through the tree, by recursion and by tasks.
 
 use executor::{Executor, Latch, prelude::*};
 use std::sync::{Arc, mpsc};
 
 // ANCHOR: tree
-/// Folder `n` has the folders `2n` and `2n + 1`, until there are seven folders.
+/// The folder `n` contains the folders `2n` and `2n + 1`, until there are seven folders.
 fn folders_in(folder: u32) -> impl Iterator<Item = u32> {
     [2 * folder, 2 * folder + 1].into_iter().filter(|folder| *folder <= 7)
 }

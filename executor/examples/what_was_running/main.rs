@@ -1,5 +1,5 @@
-//! Shows which tasks ran when a pool was shut down abruptly, according to the classic listing and to the
-//! library.
+//! Shows which tasks ran when a pool was shut down abruptly: first as the classic listing reports them, and
+//! then as the library reports them.
 //!
 //! ```sh
 //! cargo run --example what_was_running -- classic   # reports a finished task as cut off

@@ -17,7 +17,8 @@ impl Default for Pages {
 
 impl Pages {
     // ANCHOR: pages
-    /// This page is fetched completely. The request to stop comes before its task can return.
+    /// This page is fetched completely. The request to stop comes before the task that fetches this page can
+    /// return.
     pub fn done(&self) -> impl FnOnce(&CancelToken) -> Result<(), Cancelled> + Send + use<> {
         let (two_run, stopped) = (Arc::clone(&self.two_run), Arc::clone(&self.stopped));
         move |_token| {

@@ -1,7 +1,7 @@
 //! Compares the public interface of the library with `interface.txt`, which has a line for each
 //! item.
 //!
-//! Whoever changes the interface must change `interface.txt`, so the change is intended and visible
+//! If you change the interface, you must change `interface.txt`, too, so the change is intended and visible
 //! in the commit.
 //!
 //! ```sh
@@ -9,9 +9,9 @@
 //! cargo run -p interface -- --write    # writes the file anew
 //! ```
 //!
-//! The items come from what rustdoc knows of the crate. Rustdoc prints its knowledge in a form for tools
-//! only, which each version of Rust may change. With another Rust than the project's own, a comparison can be
-//! impossible; that is an error only if `CI` is set.
+//! The program gets the items from rustdoc, which analyses the crate. Rustdoc prints the items in a form that
+//! is meant only for tools, and each version of Rust may change this form. With a version of Rust other than
+//! the project's version, the comparison may be impossible; this is an error only if `CI` is set.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -64,8 +64,8 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The fact that a type implements a trait is part of the type's interface. The methods of that
-/// implementation belong to the trait.
+/// If a type implements a trait, this fact is part of the type's interface. The methods of the implementation
+/// belong to the trait, not to the type.
 fn without_methods_of_traits(items: impl Iterator<Item = String>) -> String {
     let (mut lines, mut is_of_a_trait) = (String::new(), false);
     for item in items {
@@ -81,8 +81,8 @@ fn without_methods_of_traits(items: impl Iterator<Item = String>) -> String {
     lines
 }
 
-/// Returns whether an item is a function of a module of the library. The path of such a function has no name of
-/// a type, which would begin with a capital letter.
+/// Returns whether an item is a free function, that is, a function of a module of the library. The path of a
+/// free function contains no name of a type, which would begin with a capital letter.
 fn is_of_a_module(item: &str) -> bool {
     let Some(item) = item.strip_prefix("pub fn executor::") else { return false };
     let path = item.split(['(', '<']).next().unwrap_or(item);

@@ -1,8 +1,8 @@
 //! Channels under a model: they replace the part of crossbeam-channel that `sync.rs` uses, because no model
 //! sees crossbeam's own locks and threads.
 //!
-//! These channels differ from crossbeam's channels in one point: if a channel has no capacity, two threads
-//! exchange an item only if both block.
+//! These channels differ from crossbeam's channels in one point: through a channel without capacity, two
+//! threads exchange an item only if both threads block.
 #![allow(missing_docs)] // crossbeam has the documentation
 
 use std::collections::VecDeque;
@@ -64,7 +64,7 @@ impl Watcher {
         self.wake_up.notify_one();
     }
 
-    /// Waits until the state has changed. Returns true if the deadline came before a change.
+    /// Waits until the state has changed. Returns true if the deadline came before the state changed.
     fn wait(&self, deadline: Option<Instant>) -> bool {
         let mut woken = self.woken.lock().expect("not poisoned");
         let mut timed_out = false;
@@ -90,8 +90,8 @@ impl<T> Channel<T> {
         result
     }
 
-    /// Changes the state by a function that can fail. After a failure no watcher is woken, because the state
-    /// is the same and two watchers would keep each other awake.
+    /// Changes the state by calling a function that can fail. After a failure no watcher is woken: the state
+    /// is unchanged, so two watchers would only wake each other forever.
     fn try_change<R, E>(&self, change: impl FnOnce(&mut State<T>) -> Result<R, E>) -> Result<R, E> {
         let mut state = self.lock();
         let result = change(&mut state)?;
@@ -244,8 +244,7 @@ pub(crate) fn recv_unless<T>(
     });
     from.0.change(|state| {
         state.takers -= 1;
-        // If the channel has no capacity, a sender can have put an item in because this receiver was
-        // waiting.
+        // If the channel has no capacity, a sender may have put an item in because this receiver was waiting.
         let is_owed = from.0.capacity == 0 && state.items.len() > state.takers;
         received.flatten().or_else(|| if is_owed { state.items.pop_front() } else { None })
     })

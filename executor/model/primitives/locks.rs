@@ -3,25 +3,27 @@
 //!
 //! A thread of the model runs alone from one of its scheduling points to the next. If there is a point before
 //! each operation that other threads can notice, then every order of these operations occurs in some
-//! schedule. An unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover). To see why,
-//! suppose that other threads ran at a point just before the unlock. The other threads did not take this
-//! lock; a thread that tried to take the lock only began to wait. So the threads could have done the same
-//! work right after the unlock. The schedule allows that order: the threads run at the next point of the
-//! thread that has unlocked, or at its end. The user must know these exceptions:
+//! schedule. An unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover). To see the reason,
+//! suppose that other threads ran at a point just before the unlock. These threads did not take the lock; if
+//! a thread tried to take the lock, it only began to wait. So these threads could have done the same work
+//! right after the unlock. The model also tries the order in which the other threads run after the unlock:
+//! they run at the next scheduling point of the thread that has unlocked, or at the end of that thread. The
+//! user must know these exceptions:
 //!
 //! * `try_lock` shows whether the lock is held. In a program that uses `try_lock`, the holder needs a
 //!   scheduling point while it holds the lock.
 //! * Some operations are invisible to the model, such as the drop of an `Arc`. If such an operation follows
-//!   an unlock and the order of the two matters, there must be a scheduling point between them.
+//!   an unlock, and the order of the operation and the unlock matters, there must be a scheduling point
+//!   between them.
 //!
-//! A wait releases the lock and falls asleep in one step. A notification needs no point if its change was
-//! written under the lock that the waiters hold, because a thread that begins to wait after the change has
-//! seen the change. For any other use of a condition variable, there must be a point before the wait and a
-//! point before the notification.
+//! A wait releases the lock and falls asleep in one step. A notification needs no scheduling point if its
+//! change was written under the waiters' lock, because a thread that begins to wait after the change has seen
+//! the change. For any other use of a condition variable, the program must have a scheduling point before the
+//! wait and another before the notification.
 //!
-//! The locks here are never poisoned, because shuttle treats a panic of one of the model's threads as a panic
-//! of all of them. Keep functions free of type parameters where possible, because such a function is compiled
-//! only once, and hundreds of crates of the exercises use these locks.
+//! The locks here are never poisoned: if one of the model's threads panics, shuttle treats this as a panic of
+//! all the threads. Keep functions free of type parameters where possible: the compiler then compiles such a
+//! function only once, and hundreds of crates of the exercises use these locks.
 #![expect(clippy::unnecessary_wraps, reason = "std's locks can be poisoned, and these stand for them")]
 
 use std::future::poll_fn;
@@ -42,12 +44,13 @@ pub(crate) fn others_may_come_first() {
     thread::sleep(Duration::ZERO); // takes no time under shuttle
 }
 
-/// A set of sleeping threads, which other threads wake. Shuttle's `park` would end by itself again and again.
+/// A set of sleeping threads, which other threads wake. Shuttle's `park` does not suffice, because it would
+/// return without a wake-up again and again.
 #[derive(Debug, Default)]
 pub(crate) struct Sleepers(sync::Mutex<Vec<(TaskId, Waker)>>); // never contended: one thread runs at a time
 
 impl Sleepers {
-    /// Sleeps. No other thread runs between the call and the beginning of the sleep.
+    /// Sleeps. No other thread runs between the call and the moment when the caller sleeps.
     pub(crate) fn sleep(&self) {
         let me = current::me();
         let mut begun = false;
@@ -191,8 +194,8 @@ impl<T> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// Replaces [`std::sync::Condvar`]. A notification must follow a change that was made under the waiters'
-/// lock.
+/// Replaces [`std::sync::Condvar`]. A program must change the state under the waiters' lock before it
+/// notifies.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(Sleepers);
 

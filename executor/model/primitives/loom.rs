@@ -7,15 +7,15 @@ pub(crate) use loom::{lazy_static, thread, thread_local};
 /// See `sync.rs`. No thread spins under loom, because a spin would multiply the schedules.
 pub(crate) const PATIENCE: u32 = 0;
 
-/// See `sync.rs`. Spinning does not help here: a thread that spins would see nothing new before it
-/// sleeps.
+/// See `sync.rs`. Spinning does not help here: a thread that spins sees nothing new before it sleeps.
 pub(crate) fn spinning_helps() -> bool {
     false
 }
 
-/// Makes the other threads' changes visible to the caller. The caller is the only owner because the other
-/// owners have dropped their `Arc`; loom does not see these drops. But the other owners released the lock
-/// before their drops, so taking the lock orders their changes before the caller.
+/// Makes the other threads' changes visible to the caller. The caller is the only owner, because the other
+/// owners have dropped their `Arc`; loom does not see these drops. But each of the other owners released the
+/// lock before it dropped its `Arc`; so when the caller takes the lock, the changes of that owner come before
+/// the caller.
 pub(crate) fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
     drop(mutex.lock());
     mutex.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -28,9 +28,9 @@ pub(crate) use virtual_time::{Instant, wait_until};
 #[path = "channel.rs"]
 pub(crate) mod channel;
 
-/// Does nothing. Under loom, a thread that has yielded continues only when no other thread can run, so a
-/// deadline would always come last. Taking the lock again is a point at which loom tries every order of the
-/// threads.
+/// Does nothing. Under loom, a thread that has yielded continues only when no other thread can run, so if
+/// this function yielded, a deadline would always come last. When the waiter takes the lock again, loom tries
+/// every order of the threads.
 fn give_way() {}
 
 /// Decides which of two ready sources comes first. Under loom the same source always comes first, because a

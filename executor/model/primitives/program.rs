@@ -1,9 +1,9 @@
-//! The parts of the models of *programs*: stand-ins in the shape of `std::sync`, `std::thread` and
+//! The parts that models of *programs* need: stand-ins in the shape of `std::sync`, `std::thread` and
 //! `std::time`.
 //!
-//! A program that is built on this library has protocols of its own, and a model can check them as it checks
-//! the library's protocols. The files of such a protocol do not name std or a model. The files name a module
-//! beside them instead. In the program, this module is
+//! A program that is built on this library has protocols of its own; a model can check these protocols in the
+//! same way as the library's protocols. The files of such a protocol do not name std or a model. Instead, the
+//! files name a module in the same folder. In the program, this module is
 //!
 //! ```ignore
 //! mod door { pub(crate) use std::{sync, thread, time}; }
@@ -16,9 +16,9 @@
 //! mod door { pub(crate) use executor_model::program::{sync, thread, time}; }
 //! ```
 //!
-//! This crate exports its channels, latches and pools under their usual names. This module has the part of
-//! std that the protocols need. If a program needs an item of std that is missing here, add it. The time here
-//! is the virtual time that the library uses, too.
+//! This crate exports the library's channels, latches and pools under their usual names. This module has the
+//! part of std that the protocols need. If a program needs an item of std that this module does not have, add
+//! the item. The time here is the virtual time that the library uses, too.
 #![allow(missing_docs)] // what differs from std has a comment; for the rest std's documentation counts
 
 #[cfg(feature = "loom")]
@@ -39,8 +39,8 @@ pub mod sync {
     #[derive(Debug, Default)]
     pub struct Mutex<T>(primitives::Mutex<T>);
 
-    /// A guard that, unlike the guards of the tools, knows its lock. A timed wait must release the guard's
-    /// lock.
+    /// A guard that knows its lock, unlike the guards of the model checkers. A timed wait must release the
+    /// guard's lock.
     #[derive(Debug)]
     pub struct MutexGuard<'a, T> {
         guard: primitives::MutexGuard<'a, T>,
@@ -112,9 +112,9 @@ pub mod sync {
             Ok(guard)
         }
 
-        /// Waits until the schedule ends the wait; then the caller has the lock again, and the clock is at
-        /// the deadline. A notification does not end the wait earlier, because an earlier end would only
-        /// repeat schedules of [`wait`](Self::wait).
+        /// Waits until the schedule ends the wait; after the wait the caller holds the lock again, and the
+        /// clock shows the deadline. A notification does not end the wait earlier, because an earlier end
+        /// would only repeat schedules that [`wait`](Self::wait) also has.
         pub fn wait_timeout<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,

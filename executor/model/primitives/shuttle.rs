@@ -6,11 +6,10 @@ pub(crate) use shuttle::sync::atomic;
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};
 pub(crate) use shuttle::{lazy_static, thread_local};
 
-/// See `sync.rs`. A second look at the queue would show nothing new.
+/// See `sync.rs`. When a worker looks at the queue a second time, it sees nothing new.
 pub(crate) const PATIENCE: u32 = 1;
 
-/// See `sync.rs`. Spinning does not help here: a thread that spins would see nothing new before it
-/// sleeps.
+/// See `sync.rs`. Spinning does not help here: a thread that spins sees nothing new before it sleeps.
 pub(crate) fn spinning_helps() -> bool {
     false
 }
@@ -32,7 +31,8 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// The locks for the exercises. An exercise checks the learner's code, not the library's own locking.
+/// The locks for the exercises. A model of an exercise checks the learner's code, not the library's own
+/// locking.
 #[cfg(feature = "exercises")]
 #[path = "locks.rs"]
 mod locks;
@@ -58,7 +58,7 @@ pub(crate) use virtual_time::{Instant, wait_until};
 #[path = "channel.rs"]
 pub(crate) mod channel;
 
-/// Lets other threads run first, for as long as the schedule chooses.
+/// Lets other threads run first; the schedule chooses for how long.
 fn give_way() {
     thread::yield_now();
 }
@@ -74,9 +74,9 @@ pub(crate) mod thread {
     use shuttle::current;
     pub(crate) use shuttle::thread::*;
 
-    /// Starts threads, or makes a start fail. A test can label a thread with an [`io::ErrorKind`]: then each
-    /// start of a thread by the labelled thread fails with that error. The label has a type of std, because
-    /// the test and this crate have no other type in common.
+    /// Starts threads, or makes a start fail. A test can label a thread with an [`io::ErrorKind`]: each time
+    /// the labelled thread starts a thread, the start fails with that error. The label has a type of std,
+    /// because the test and this crate have no other type in common.
     pub(crate) struct Builder(shuttle::thread::Builder);
 
     impl Builder {
@@ -92,8 +92,8 @@ pub(crate) mod thread {
             Self(self.0.stack_size(bytes))
         }
 
-        /// The body is in a box. Without the box, the compiler would compile all of shuttle's `spawn` again
-        /// for each type of body.
+        /// The body of the thread is in a box. Without the box, the compiler would compile all of shuttle's
+        /// `spawn` again for each type of body.
         pub(crate) fn spawn<T: Send + 'static>(
             self,
             body: impl FnOnce() -> T + Send + 'static,

@@ -1,11 +1,11 @@
 //! Time under a model: a clock that moves only when a thread waits for it.
 //!
-//! Neither loom nor shuttle lets a timed wait end. So they treat a thread in a timed wait as blocked, and
-//! report a deadlock in a program that would continue. Here the schedule decides when a timed wait ends. The
-//! timed wait releases the lock, and lets other threads run for as long as the schedule chooses. Then the
-//! wait moves the clock to its deadline and takes the lock again. The caller checks its condition before it
-//! checks the clock, so the model explores both outcomes of the race. Only a deadline that is a hundred years
-//! away never comes.
+//! Neither loom nor shuttle models the end of a timed wait. So both tools treat a thread in a timed wait as
+//! blocked, and report a deadlock in a program that would continue. Here the schedule decides when a timed
+//! wait ends. The timed wait releases the lock and lets other threads run; the schedule chooses for how long.
+//! Then the wait moves the clock to its deadline and takes the lock again. The caller of the wait checks its
+//! condition before it checks the clock, so the model explores both outcomes of the race. Only one kind of
+//! deadline never comes: a deadline that is a hundred years away.
 
 use std::cell::Cell;
 use std::ops::{Add, Sub};
@@ -31,7 +31,7 @@ impl Instant {
         Self::now() - self
     }
 
-    /// Adds a duration. Like the real clocks, this clock has an end long before the end of `Duration`.
+    /// Adds a duration. Like the real clocks, this clock ends long before the end of `Duration`.
     pub(crate) fn checked_add(self, duration: Duration) -> Option<Self> {
         const END: Duration = Duration::from_secs(i64::MAX as u64);
         self.0.checked_add(duration).filter(|&at| at <= END).map(Self)
@@ -52,9 +52,9 @@ impl Add<Duration> for Instant {
     }
 }
 
-/// A deadline this far away never comes. A thread that waits for such a deadline can only be woken by a
-/// notification, as on a real machine. So a model finds a missing notification; a wait that ends by itself
-/// would hide the fault.
+/// Under a model, a deadline this far away never comes. Only a notification can wake a thread that waits for
+/// such a deadline, as on a real machine. So a model finds a notification that is missing; if the wait ended
+/// by itself, the fault would be hidden.
 const OUT_OF_REACH: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 pub(crate) fn wait_until<'a, T>(

@@ -1,8 +1,9 @@
-//! A table of wrappers and attributes, which shows the attributes of a task that an executor over another
-//! executor keeps.
+//! A table of wrappers and attributes. The table shows which attributes of a task are kept by an executor
+//! over another executor.
 //!
-//! *Kept* means that the executor below gets the attribute exactly as the user of the task set it. For any
-//! other cell, a page of the library describes the behaviour in words that the table quotes.
+//! *Kept* means that the executor below gets the attribute exactly as the task's user has set it. If the
+//! table does not say *kept*, a page of the library describes the behaviour, and the table quotes the words
+//! of this page.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use executor::{
 
 use crate::support::{LONG, Record, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// An executor, and what the test can observe of the executor's tasks in the pool below it.
+/// An executor, and the facts that the test can observe when the executor's tasks reach the pool below it.
 struct World {
     executor: Arc<dyn Executor>,
     below: Arc<dyn ExecutorService>,
@@ -27,7 +28,7 @@ struct World {
     panics: Record<String>,
 }
 
-/// Records the arguments of the hooks: the task's id, and how the task has ended.
+/// Records what the hooks receive: the id of the task, and how the task has ended.
 #[derive(Clone)]
 struct Told(Record<(TaskId, Option<String>, Option<&'static str>)>);
 
@@ -46,7 +47,7 @@ impl Hooks for Told {
 }
 
 impl World {
-    /// An executor over a pool of one thread with a queue by priority.
+    /// An executor over a pool that has one thread and a priority queue.
     fn over(wrap: fn(Arc<ThreadPoolExecutor>) -> Arc<dyn Executor>) -> Self {
         let (hooks, panics) = (Told(Record::new()), Record::new());
         let heard = panics.clone();
@@ -78,7 +79,7 @@ impl World {
 
 // ----- attributes -----
 
-/// Checks whether an attribute arrives unchanged at the pool below.
+/// Checks whether an attribute arrives unchanged at the pool below the executor.
 type Attribute = fn(&World) -> bool;
 
 fn priority(world: &World) -> bool {
@@ -197,8 +198,8 @@ fn panic_handler(world: &World) -> bool {
     world.panics.so_far() == ["unheard"]
 }
 
-/// A thread waits for any of several tasks. The library finds the awaited tasks in any queue, and tells the
-/// waiting thread if no thread can run them.
+/// A thread waits until any of several tasks has ended. The library finds the awaited tasks in every queue,
+/// and sends a report to the waiting thread if no thread can run these tasks.
 fn whom_it_reports_to(world: &World) -> bool {
     let executor = Arc::clone(&world.executor);
     let waits = world.below.submit(move || {
@@ -257,8 +258,8 @@ const ATTRIBUTES: [(&str, Attribute); 13] = [
     ("task of a scope", task_of_a_scope),
 ];
 
-/// The cells of an executor with lines. Both executors with lines have a documentation page, and both pages
-/// must have these words.
+/// The cells for an executor that runs tasks one after the other. Both executors of this kind have a
+/// documentation page, and both pages must contain these words.
 const LINE: [Cell; 13] = {
     const HOOKS: &str = "The drain task has an id of its own, and no name";
     const OUTCOME: &str = "its outcome is not the outcome of any of them";
@@ -293,7 +294,7 @@ const SCHEDULED: [Cell; 13] = {
 
 type Make = fn() -> World;
 
-/// A stripe that owns its executor by an `Arc`, so that a task can own the stripe.
+/// A stripe that owns its executor through an `Arc`, so that a task can own the stripe.
 fn stripe(below: impl Executor + 'static) -> Arc<dyn Executor> {
     Arc::new(Stripe::of(Arc::new(StripedExecutor::over(below)), "key"))
 }
@@ -337,7 +338,7 @@ impl Executor for AtOnce {
     }
 }
 
-/// A tracking executor that gives each task a tag.
+/// A tracking executor that adds a tag to each task.
 struct Tagging(TrackingExecutor<Arc<ThreadPoolExecutor>, u32>);
 
 impl Executor for Tagging {
@@ -346,7 +347,7 @@ impl Executor for Tagging {
     }
 }
 
-/// Returns the documentation in a file of the library, as one line.
+/// Returns the documentation of one of the library's files, as one line.
 fn page(file: &str) -> String {
     let path = format!("{}/src/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
@@ -385,7 +386,7 @@ fn what_a_wrapper_does_not_keep_stands_on_its_page() {
     assert!(page("composed/serial.rs").contains("its panic goes to the [panic handler of the process]"));
 }
 
-/// A time limit stays with its task, whichever executors the task goes through.
+/// A task keeps its time limit, no matter which executors the task goes through.
 #[test]
 fn a_time_limit_is_kept() {
     within_deadline(|| {
@@ -401,8 +402,8 @@ fn a_time_limit_is_kept() {
     });
 }
 
-/// The caller of `shutdown_now` gets the line's head, and may never run that head. Later tasks of the line
-/// are not lost, but a scope cannot wait for them.
+/// The caller of `shutdown_now` gets the drain task of a serial executor, and may never run this drain task.
+/// The serial executor does not lose its later tasks, but a scope cannot wait for these tasks.
 #[test]
 fn a_scope_does_not_wait_behind_a_line_that_somebody_keeps() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! Checks which types can be sent to other threads, can be shared with them, and survive a caught panic. The
-//! compiler makes these checks.
+//! Checks which types can be sent to other threads, can be shared between threads, and survive a caught
+//! panic. The compiler makes these checks.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -16,7 +16,8 @@ use executor::{
     ThreadPoolExecutor, TrackingExecutor, TryJoinError, WaitError, Worker,
 };
 
-/// A type that can be sent, but not shared: the weakest result type that must work.
+/// A type that can be sent to another thread but not shared between threads: the weakest result type that
+/// must work.
 type OnlySend = Cell<i32>;
 
 fn shareable<T: Send + Sync>() {}

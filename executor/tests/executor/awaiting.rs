@@ -1,4 +1,5 @@
-//! Handles as futures: awaited by an asynchronous task instead of joined by a thread.
+//! Handles as futures: an asynchronous task awaits a handle, which is an alternative to a thread that joins
+//! the handle.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -13,7 +14,7 @@ use executor::{
 
 use crate::support::{LONG, Signal, assert_matches, blocked, occupy, on_every_executor, within_deadline};
 
-/// A waker that counts its wake-ups.
+/// A waker that counts how often it is called.
 #[derive(Default)]
 struct Count(AtomicUsize);
 
@@ -119,7 +120,7 @@ fn polling_again_after_the_result_panics() {
 }
 
 /// Asynchronous code can await a handle on any runtime. In this test one runtime polls a handle, and then
-/// another runtime polls the same handle: the result is the same.
+/// another runtime polls the same handle; both get the same result.
 #[test]
 fn two_runtimes_can_await_handles_of_one_pool() {
     within_deadline(|| {
@@ -264,8 +265,8 @@ fn a_future_that_is_ready_is_not_hidden_from_a_cancelled_task() {
     });
 }
 
-/// The future waits inside its poll, and panics at the end: neither the wait nor the panic harms the thread's
-/// next wait.
+/// The future waits during a poll, and panics at its end: neither the wait nor the panic harms the next wait
+/// of the thread.
 #[test]
 fn a_future_can_wait_and_can_panic() {
     within_deadline(|| {

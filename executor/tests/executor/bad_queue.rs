@@ -1,4 +1,4 @@
-//! A user's own queue or comparator panics or drops tasks: no thread is lost, no lock stays locked, and the
+//! A user's own queue or comparator panics or drops tasks: no thread ends, no lock stays locked, and the
 //! counts are right.
 
 use std::collections::VecDeque;
@@ -13,8 +13,8 @@ use executor::{
 
 use crate::support::{LONG, Record, assert_matches, eventually, occupy, settle, tracked, within_deadline};
 
-/// The method in which a queue panics, and the point in that method. The queue panics only once, so that the
-/// test sees whether the pool continues to work.
+/// The method in which a queue panics, and the moment of the panic in that method. The queue panics only
+/// once, so that the test sees whether the pool continues to work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     None,
@@ -99,8 +99,8 @@ impl WorkQueue for Moody {
     }
 }
 
-/// Makes a pool of one thread, whose panic handler uses the pool. If the pool called the handler under the
-/// pool's lock, the handler would deadlock.
+/// Makes a pool that has one thread and a panic handler that uses the pool. If the pool called the handler
+/// under the pool's lock, the handler would deadlock.
 fn watched(builder: ThreadPoolBuilder) -> (Arc<ThreadPoolExecutor>, Record<String>) {
     let (own, heard) = (Arc::new(OnceLock::<Weak<ThreadPoolExecutor>>::new()), Record::new());
     let builder = builder.panic_handler({
@@ -117,7 +117,7 @@ fn watched(builder: ThreadPoolBuilder) -> (Arc<ThreadPoolExecutor>, Record<Strin
     (pool, heard)
 }
 
-/// After the panic, the same thread must run and count all waiting and new tasks.
+/// After the panic, the same thread must run all waiting and new tasks, and the pool must count them.
 fn goes_on(pool: &ThreadPoolExecutor, heard: &Record<String>, completed: u64) {
     for n in 0..3 {
         assert_eq!(pool.submit(move || n).unwrap().join_timeout(LONG).unwrap(), n);
@@ -240,7 +240,7 @@ fn a_queue_that_panics_when_it_is_looked_at_shows_nothing() {
     });
 }
 
-/// The worker calls the queue's `len`, too.
+/// The worker also calls the method `len` of the queue.
 #[test]
 fn a_queue_whose_length_panics_costs_no_thread() {
     within_deadline(|| {
@@ -334,7 +334,7 @@ impl WorkQueue for Miser {
     }
 }
 
-/// The handles refer to the pool while their tasks wait in the pool's queue, so there is a reference cycle.
+/// While a task waits in the pool's queue, its handle refers to the pool, so there is a reference cycle.
 #[test]
 fn tasks_that_a_queue_never_gives_out_end_as_cancelled_with_the_pool_which_leaves_nothing_behind() {
     struct Kept(#[expect(dead_code, reason = "it is there to be dropped")] Arc<()>);
@@ -367,7 +367,7 @@ fn tasks_that_a_queue_never_gives_out_end_as_cancelled_with_the_pool_which_leave
     });
 }
 
-/// If the comparator panics, the queue stays as it was, and the submitter gets its task back.
+/// If the comparator panics, the queue stays unchanged, and the submitter gets its task back.
 #[test]
 fn a_task_whose_comparison_panics_is_refused() {
     within_deadline(|| {
@@ -441,7 +441,7 @@ fn a_queue_may_drop_tasks_and_their_handles_are_cancelled() {
     });
 }
 
-/// A queue that reports every task as accepted, but drops the tasks called "chaff".
+/// A queue that reports each task as accepted, but drops the tasks with the name "chaff".
 #[derive(Default)]
 struct Sieve(VecDeque<Task>);
 

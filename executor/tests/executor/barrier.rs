@@ -106,7 +106,7 @@ fn a_limit_of_zero_is_enough_for_the_last_party() {
     });
 }
 
-/// Between the end of a meeting and the moment when a waiter wakes up, the barrier can break.
+/// The barrier can break after a meeting has ended and before a waiter of this meeting wakes up.
 #[test]
 fn a_later_break_does_not_reach_those_who_have_met() {
     within_deadline(|| {

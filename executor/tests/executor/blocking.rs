@@ -1,5 +1,5 @@
-//! Submissions with `Block`: the submitter waits for room. A time limit, a cancel or a shutdown ends the
-//! submitter's wait, too. In every case the task is kept.
+//! Submissions with `Block`: the submitter waits for room. A time limit, a cancel and a shutdown also end the
+//! submitter's wait. In each of these cases the task is not lost.
 //!
 //! The library promises no order in which waiting submitters get room, so these tests check no order.
 
@@ -20,7 +20,7 @@ use crate::support::{
 
 type Submitted = Result<TaskHandle<i32>, RejectedSubmission<i32>>;
 
-/// A full pool: one busy thread and one task in the queue. The test can remove both tasks.
+/// A full pool, which has one busy thread, and one task in the queue. The test can remove both tasks.
 struct Full {
     busy: Occupied, // first, because dropping the pool waits for it
     pool: Arc<ThreadPoolExecutor>,
@@ -62,7 +62,7 @@ fn a_submitter_waits_until_a_task_is_done() {
     });
 }
 
-/// There is room as soon as the waiting task begins, however long the task takes.
+/// There is room as soon as the waiting task begins, no matter how long the task takes.
 #[test]
 fn a_submitter_waits_until_a_waiting_task_is_begun() {
     within_deadline(|| {
@@ -140,8 +140,8 @@ fn a_submitter_waits_until_a_thread_is_idle_that_its_task_can_be_handed_to() {
     });
 }
 
-/// The pool waits for a thread that it has requested. The requested thread does not come, so the pool can start
-/// another thread.
+/// The pool has requested a thread, and waits until this thread starts. The requested thread never starts, so
+/// the pool may start another thread.
 #[test]
 fn a_submitter_waits_until_a_thread_that_was_to_come_does_not() {
     struct Keep(std::sync::Mutex<Option<Worker>>);
@@ -222,13 +222,13 @@ fn a_cancelled_submitter_gets_its_task_back() {
         assert_matches!(refused.handle.join(), Err(JoinError::Cancelled(_)));
 
         let refused = token.attach(|| full.pool.submit(|| 3)).unwrap_err();
-        // In this case the submitter does not even begin to wait.
+        // The submitter's token is already cancelled, so the submitter does not even begin to wait.
         assert_matches!(refused.reason, RejectReason::Interrupted);
         assert_eq!(full.pool.stats().task_count(), 2);
     });
 }
 
-/// A cancel has an effect only on a submitter that waits.
+/// A cancel affects only a submitter that waits.
 #[test]
 fn a_cancelled_submitter_that_need_not_wait_is_let_in() {
     within_deadline(|| {
@@ -318,7 +318,8 @@ fn of_many_who_wait_each_is_let_in() {
     });
 }
 
-/// A waiting submitter gives up at the moment when there is room. The next submitter must get that room.
+/// A waiting submitter gives up at the moment when room becomes free. The next submitter must get the room
+/// that became free.
 #[test]
 fn who_gives_up_waiting_does_not_keep_others_from_the_room() {
     within_deadline(|| {
@@ -372,8 +373,8 @@ fn who_is_overtaken_waits_on() {
         let full = Full::new(Block::new());
         let waiting = full.submitter();
         for _ in 0..20 {
-            // Either the submitter or the removed task gets the room. The loop ends when the submitter has
-            // got the room.
+            // Either the submitter or the removed task gets the room. When the submitter has got the room,
+            // the loop ends.
             let Some(removed) = full.pool.remove(full.queued.id()) else { break };
             full.pool.set_rejection_handler(Arc::new(executor::Abort));
             if let Err(refused) = full.pool.execute(removed) {

@@ -1,4 +1,5 @@
-//! A bound on the tasks under way: the executor gets each permit back, however the permit's task ends.
+//! A bound for the number of unfinished tasks: however a task ends, the executor gets the permit of the task
+//! back.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -149,7 +150,7 @@ fn one_in_another_and_over_one_that_runs_tasks_at_once() {
     assert!(format!("{outer:?}").contains("under_way: 0, bound: 5"), "{outer:?}");
 }
 
-/// Two tasks submit two more tasks each, on two threads and with three permits.
+/// Each of two tasks submits two more tasks, on two threads and with three permits.
 #[test]
 fn tasks_that_hold_the_permits_they_wait_for_are_found() {
     within_deadline(|| {
@@ -190,7 +191,7 @@ fn a_permit_whose_task_another_pool_runs_is_waited_for() {
     });
 }
 
-/// A caller has taken the task out, and may run the task at any time.
+/// A caller has taken the task out of the executor, and may run the task at any time.
 #[test]
 fn a_permit_whose_task_is_in_nobodys_queue_is_waited_for() {
     within_deadline(|| {
@@ -358,8 +359,8 @@ fn whatever_the_executor_below_does_no_permit_is_lost_and_it_can_be_closed() {
     });
 }
 
-/// The outer executor takes a task back: the user owns the task again, and the permit of the inner executor
-/// is free. The inner executor takes a task back: the task still has the permit of the outer executor.
+/// The outer executor takes a task back: the user owns the task again, and the task's permit of the inner
+/// executor is free. The inner executor takes a task back: the task keeps its permit of the outer executor.
 #[test]
 fn one_in_another_takes_back_its_own() {
     within_deadline(|| {

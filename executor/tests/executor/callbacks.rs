@@ -17,8 +17,8 @@ use crate::support::{
 
 // ----- whose token is current -----
 
-/// Cancels the current token, like user code that expects to find its own token there. Returns true if the
-/// cancel ends no wait and leaves no trace.
+/// Cancels the current token, like user code that wrongly believes that its own token is current. Returns
+/// true if the cancel ends no wait and has no later effect.
 fn cancel_the_current_token() -> bool {
     CancelToken::current().cancel();
     Latch::new(0).wait().is_ok() && !CancelToken::current().is_cancelled()
@@ -99,8 +99,8 @@ fn in_a_hook_the_current_token_is_nobody_elses() {
     });
 }
 
-/// If a task completes a promise or cancels another task, the callbacks run on the task's thread, but not
-/// under its token.
+/// If a task completes a promise or cancels another task, the callbacks run on the thread of the first task,
+/// but not under the token of the first task.
 #[test]
 fn a_callback_that_runs_on_the_thread_of_a_task_does_not_run_in_that_task() {
     within_deadline(|| {
@@ -119,7 +119,7 @@ fn a_callback_that_runs_on_the_thread_of_a_task_does_not_run_in_that_task() {
                 move || tell.send(cancel_the_current_token()).unwrap()
             });
             other.cancel();
-            // The callback runs at once, because `other` is cancelled already.
+            // The callback runs at once, because `other` is already cancelled.
             let _late = other.on_cancel({
                 let tell = tell.clone();
                 move || tell.send(cancel_the_current_token()).unwrap()
@@ -287,8 +287,8 @@ fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Resu
             let others = Arc::clone(&all_let_go);
             let here = thread::current().id();
             let callback = move || {
-                // If the cancel came before the registration, the callback runs on this thread. An attempt
-                // in which the callback runs on this thread does not count.
+                // If the cancel came before the registration, the callback runs on this thread. If the
+                // callback runs on this thread, the attempt does not count.
                 if thread::current().id() != here {
                     met.send(others.wait_timeout(LONG / 10).is_ok()).unwrap();
                 }
@@ -324,8 +324,8 @@ fn at_a_deadline_all_tasks_are_let_go_before_the_first_callback_runs() {
 
 // ----- how deep callbacks nest -----
 
-/// Returns a promise whose callback completes the next promise, and so on along the chain. Each callback
-/// records its beginning and its end.
+/// Makes a chain of promises, in which the callback of each promise completes the next promise, and returns
+/// the first promise. Each callback records its beginning and its end.
 fn chain(length: usize, record: &Record<(usize, &'static str)>) -> Promise<usize> {
     let mut next: Option<Promise<usize>> = None;
     for n in (0..length).rev() {
@@ -380,7 +380,7 @@ fn a_chain_of_a_hundred_thousand_cancels_does_not_overflow_the_stack() {
 #[test]
 fn a_chain_of_results_that_complete_others_when_they_are_dropped_does_not_overflow_the_stack() {
     const LENGTH: usize = 100_000;
-    /// On drop, completes its promise with the next link.
+    /// On drop, the link completes its promise with the next link.
     struct Link(Option<(Promise<Link>, Box<Link>)>);
     impl Drop for Link {
         fn drop(&mut self) {
@@ -401,7 +401,7 @@ fn a_chain_of_results_that_complete_others_when_they_are_dropped_does_not_overfl
     });
 }
 
-/// The callback of each token has captured the next token. No thread cancels the first token.
+/// The callback of each token captures the next token. No thread cancels the first token.
 #[test]
 fn a_chain_of_tokens_that_callbacks_keep_is_dropped_without_overflowing_the_stack() {
     const LENGTH: usize = 100_000;
@@ -456,8 +456,8 @@ fn a_callback_may_wait_for_what_one_that_was_put_off_brings_about() {
             level(n + 1);
         });
         start.complete(()).unwrap();
-        // If 32 callbacks are nested already, `complete` defers the callback of `started`: the callback has
-        // not run when `complete` returns.
+        // If 32 callbacks are already nested, `complete` defers the callback of `started`: when `complete`
+        // returns, the callback has not run yet.
         assert_eq!(answered.join().unwrap(), n);
     }
 
@@ -518,7 +518,7 @@ fn a_panic_deep_down_ends_no_callback_but_its_own() {
         }
         next.unwrap().complete(()).unwrap();
         assert_eq!(ran.load(Ordering::Relaxed), 100);
-        // Afterwards the depth is counted correctly again: the callback is called directly.
+        // Afterwards the depth is right again: `complete` calls the callback directly.
         let (promise, handle) = Promise::new();
         let ran_on = on_thread(move || {
             let (tell, told) = mpsc::channel();

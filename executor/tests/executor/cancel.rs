@@ -1,4 +1,4 @@
-//! Tokens: the tree, the callbacks, the current token of a thread.
+//! Tests of tokens: the tree of tokens, the callbacks, and the current token of a thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! Cancelling tasks before they begin, while they run and after they have ended, and what a running body sees
-//! of the cancel.
+//! Tests that cancel tasks before they begin, while they run and after they have ended; the tests also check
+//! what a running body sees of the cancel.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,8 +19,8 @@ use crate::support::{
     within_deadline,
 };
 
-/// A running task that ignores its token until the test releases it. When the test has released the task,
-/// the task returns its token.
+/// A running task ignores its token until the test lets the task end. When the test lets the task end, the
+/// task returns its token as its result.
 struct Oblivious {
     handle: TaskHandle<CancelToken>,
     release: Signal,
@@ -119,7 +119,7 @@ fn cancelling_without_disturbing_releases_who_waits_and_leaves_the_body_alone() 
     within_deadline(|| {
         on_threads(|executor| {
             let Oblivious { handle, release, token } = oblivious(executor);
-            // Only an asynchronous caller still has the handle while it waits.
+            // While a caller waits, it still has its handle only if it is asynchronous.
             let mut handle = pin!(handle);
             let woken = Signal::new();
             let waker = Waker::from(Arc::new(SetWhenWoken(woken.clone())));
@@ -145,7 +145,7 @@ impl Wake for SetWhenWoken {
     }
 }
 
-/// A body that asks for its token only after the cancel has come.
+/// A body that looks for its token only after the cancel.
 #[test]
 fn a_body_that_looks_late_sees_the_request() {
     within_deadline(|| {
@@ -156,7 +156,8 @@ fn a_body_that_looks_late_sees_the_request() {
             let handle = pool.submit(move || {
                 there.0.set();
                 there.1.wait();
-                // This wait could end at once. It also comes before the task has made its token.
+                // This wait needs no event, so it could end at once. When this wait begins, the task has not
+                // made its token yet.
                 let waited = Latch::new(0).wait();
                 there.2.send((waited.is_err(), CancelToken::current().is_cancelled())).unwrap();
             });
@@ -210,7 +211,7 @@ fn a_body_that_gives_up_by_itself_ends_as_cancelled() {
     });
 }
 
-/// FUT-34, with a semaphore in place of the lock.
+/// The behaviour FUT-34, with a semaphore in place of the lock.
 #[test]
 fn of_the_tasks_that_wait_for_one_permit_only_the_one_not_cancelled_gets_it() {
     within_deadline(|| {
@@ -271,7 +272,7 @@ fn a_canceller_outlives_its_handle_and_tells_the_same() {
     });
 }
 
-/// FUT-16 as a race: the handle reports a cancel if and only if `cancel` returned true.
+/// The behaviour FUT-16 as a race: the handle reports a cancel if and only if `cancel` returned true.
 #[test]
 fn whoever_decides_the_outcome_first_wins_and_both_sides_agree() {
     within_deadline(|| {
@@ -365,7 +366,7 @@ fn a_task_on_another_thread_is_not_a_child_of_the_one_that_submitted_it() {
     });
 }
 
-/// Runs a test on both kinds of executors that have threads.
+/// Runs a test on both kinds of executors that own threads.
 fn on_threads(test: impl Fn(&dyn executor::Executor)) {
     test(&ThreadPoolExecutor::single());
     test(&ThreadPerTaskExecutor);

@@ -1,6 +1,6 @@
-//! Tasks that have their own way to be cancelled, on real sockets.
+//! Tests tasks that define how they are cancelled, on real sockets.
 //!
-//! The shutdown of a socket wakes a read that is blocked on it, except on Windows.
+//! Shutting down a socket wakes a read that is blocked on the socket, except on Windows.
 #![cfg(not(windows))]
 
 use std::io::{self, Read, Write};
@@ -18,7 +18,7 @@ use crate::support::{
     LONG, SHORT, Signal, Spot, assert_matches, blocked, occupy, on_every_concurrent_executor, within_deadline,
 };
 
-/// A task that reads a stream to its end, and reports the error or end that its body saw.
+/// A task that reads a stream to the end, and reports the error or the end that its body saw.
 struct ReadAll {
     stream: TcpStream,
     spot: Spot,
@@ -62,11 +62,12 @@ fn connection() -> Connection {
     Connection { task: ReadAll { stream, spot: spot.clone(), ended: tell }, peer, spot, ended }
 }
 
-/// Waits until the other side closes the connection.
+/// Returns true if the other side closes the connection before a time-out.
 fn is_closed(mut peer: &TcpStream) -> bool {
     match peer.read(&mut [0]) {
         Ok(count) => count == 0,
-        // A reset means that some data was not read. Any error other than a reset is the time-out.
+        // A reset means that the other side did not read some data. Any error other than a reset is a
+        // time-out.
         Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
     }
 }
@@ -163,7 +164,8 @@ fn cancelling_without_disturbing_leaves_it_alone() {
     });
 }
 
-/// A task whose canceller waits for the test, and whose `run` reports its end.
+/// A task whose canceller waits for a signal from the test, and whose `run` ends only after the canceller has
+/// begun.
 struct Meets {
     begun: Signal,
     canceller_may_end: Signal,
@@ -202,7 +204,7 @@ fn the_task_does_not_end_while_its_canceller_runs() {
         let cancels = blocked(move || handle.cancel());
         in_canceller.wait();
         let next = executor.submit(|| ()).unwrap();
-        // It is possible that the thread has continued by now. If the time is too short, the test can miss a
+        // The worker may have continued in the meantime. If this sleep is too short, the test can miss a
         // fault, but the test does not fail.
         thread::sleep(Duration::from_millis(20));
         assert_eq!((pool.stats().completed, next.state()), (0, TaskState::Pending));

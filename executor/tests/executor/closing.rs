@@ -1,5 +1,5 @@
-//! The end of a pool by `close` and by its drop: both calls wait for the accepted tasks, except where a wait
-//! could only deadlock.
+//! A pool ends by `close` or by its drop: both wait for the accepted tasks, unless the wait could only
+//! deadlock.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -85,7 +85,7 @@ fn dropping_runs_what_was_accepted_first() {
     });
 }
 
-/// END-10: the drop of a thread-local shows that the thread itself ends.
+/// The behaviour END-10: the drop of a thread-local value shows that the thread itself ends.
 #[test]
 fn the_threads_of_a_dropped_pool_end() {
     struct Farewell(mpsc::Sender<()>);
@@ -149,7 +149,7 @@ fn closing_turns_into_shutting_down_now_when_the_closing_task_is_cancelled() {
     });
 }
 
-/// The close that was cut short still waits for a task that ignores its token.
+/// A cancel cuts the close short, but the close still waits for a task that ignores its token.
 #[test]
 fn a_cancelled_close_returns_only_when_what_ran_has_ended() {
     within_deadline(|| {
@@ -273,7 +273,8 @@ fn a_pool_that_outlives_its_owner_inside_a_queued_task_ends_with_that_task() {
     });
 }
 
-/// The only owner of the pool is one of the pool's own tasks, which was handed back, so there is a reference cycle.
+/// The pool has handed a task back, and this task is the only owner of the pool, so there is a reference
+/// cycle.
 #[test]
 fn a_handed_back_task_that_owns_its_pool_can_be_dropped() {
     within_deadline(|| {
@@ -372,7 +373,7 @@ fn a_pool_told_to_cancel_that_is_dropped_by_its_own_task_or_a_panic_does_not_wai
     });
 }
 
-/// The pool never had a worker, so the thread that shuts it down calls the hook.
+/// The pool never had a worker, so the thread that shuts the pool down calls the hook.
 #[test]
 fn a_pool_without_a_worker_can_be_closed_by_its_last_hook() {
     struct Closes(OnceLock<Weak<ThreadPoolExecutor>>);

@@ -1,5 +1,5 @@
-//! Tests for each way to create a task: is the task's token below the token that is current where the task is
-//! created?
+//! Tests each way to create a task: is the task's token a child of the token that is current where the task
+//! is created?
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use crate::support::{LONG, Occupied, Record, SHORT, Signal, occupy, on_thread, w
 /// is cancelled.
 type Probe = Box<dyn FnOnce() + Send>;
 
-/// Makes a task in one way, and makes it run a probe. The function can return before the probe has run.
+/// Makes a task in one of the ways; this task runs a probe. The function can return before the probe has run.
 type Way = fn(&Pools, Probe);
 
 struct Pools {
@@ -40,7 +40,7 @@ fn execute(executor: &impl Executor, probe: Probe) {
     executor.execute(probe).unwrap();
 }
 
-/// Returns a full pool whose submitters must run their own tasks.
+/// Returns a full pool in which submitters must run their own tasks.
 fn full_pool() -> (Arc<ThreadPoolExecutor>, Occupied) {
     let builder = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1));
     let pool = Arc::new(builder.rejection_handler(CallerRuns).build().unwrap());
@@ -135,8 +135,8 @@ const BELOW: &[(&str, Way)] = &[
     }),
 ];
 
-/// Returns true if a task that is made in this way is cancelled with the token that is current where it is
-/// made.
+/// A task is made in the given way while a token is current: returns true if a cancel of this token also
+/// cancels the task.
 fn hears(way: Way, pools: &Pools) -> bool {
     let (token, seen, done) = (CancelToken::new(), Record::new(), Signal::new());
     let (of_the_maker, note, is_done) = (token.clone(), seen.clone(), done.clone());
@@ -152,7 +152,7 @@ fn hears(way: Way, pools: &Pools) -> bool {
     seen.so_far()[0]
 }
 
-/// The places are a thread of no pool, a worker of a thread pool, and a worker that steals.
+/// The places are a thread outside all pools, a worker of a thread pool, and a worker that steals.
 #[test]
 fn a_task_hangs_below_the_token_of_its_maker_only_where_the_page_says_so() {
     within_deadline(|| {
@@ -184,7 +184,7 @@ fn a_task_that_is_forked_under_a_deadline_has_it() {
     });
 }
 
-/// A task that is forked under a token belongs to that token, on whichever thread the task runs.
+/// A task that is forked under a token belongs to this token, no matter which thread runs the task.
 #[test]
 fn a_task_that_is_taken_back_hangs_below_the_token_under_which_it_was_forked() {
     within_deadline(|| {
@@ -202,8 +202,8 @@ fn a_task_that_is_taken_back_hangs_below_the_token_under_which_it_was_forked() {
     });
 }
 
-/// A cancel that came before the masked step does not end the step early, on whichever threads its halves
-/// run.
+/// A cancel that came before the masked step does not end the step early, no matter which threads run its
+/// halves.
 #[test]
 fn a_masked_computation_is_masked_on_every_thread() {
     within_deadline(|| {
@@ -222,8 +222,9 @@ fn a_masked_computation_is_masked_on_every_thread() {
     });
 }
 
-/// A submitter's thread runs the line, because the executor below runs tasks at once. At the same time other
-/// submitters submit tasks, whose tokens are not below the first submitter's token.
+/// The executor below runs tasks at once, so a submitter's thread runs the tasks of the serial executor. At
+/// the same time other submitters submit tasks; the tokens of these tasks are not below the token of the
+/// first submitter.
 #[test]
 fn of_a_line_that_a_submitter_runs_only_its_own_task_hangs_below_its_token() {
     fn check(line: Arc<SerialExecutor<impl Executor + 'static>>) {

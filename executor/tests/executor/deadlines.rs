@@ -66,7 +66,7 @@ fn callbacks_run_when_the_deadline_comes_and_find_the_whole_tree_cancelled() {
     });
 }
 
-/// The timer's thread serves all tokens, so a callback must not hold it up.
+/// The timer's thread serves all tokens, so a callback must not delay it.
 #[test]
 fn a_callback_that_blocks_holds_up_no_other_deadline() {
     within_deadline(|| {
@@ -91,13 +91,14 @@ fn a_callback_that_blocks_holds_up_no_other_deadline() {
 #[test]
 fn of_cancel_and_deadline_the_first_gives_the_reason() {
     within_deadline(|| {
-        // On a busy machine, the deadline can come first.
+        // On a busy machine, the deadline can come before the cancel.
         let in_time = || {
             let token = CancelToken::new().with_timeout(SHORT);
             token.cancel_because("enough").then_some(token)
         };
         let token = (0..1_000).find_map(|_| in_time()).expect("one of them is cancelled in time");
-        // The deadline of `token` is earlier than the deadline of this new token. So it has passed when this wait ends.
+        // The deadline of `token` is earlier than the deadline of this new token. So when this wait ends, the
+        // deadline of `token` has passed.
         assert!(CancelToken::new().with_timeout(SHORT).sleep(LONG).is_err());
         assert_eq!(token.reason().unwrap().message(), Some("enough"));
 
@@ -137,7 +138,7 @@ fn a_sooner_deadline_does_not_wait_for_a_later_one() {
     });
 }
 
-/// The timer keeps neither a token alive, nor a value that is registered with a token.
+/// The timer keeps neither a token alive nor a value that is registered with a token.
 #[test]
 fn a_token_that_is_dropped_before_its_time_takes_everything_with_it() {
     let (value, alive) = tracked();

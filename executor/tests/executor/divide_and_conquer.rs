@@ -1,5 +1,5 @@
-//! The problems of `examples/divide_and_conquer` and the sorts of `examples/merge_sort`. Their results equal
-//! the results of one thread, for inputs of every kind, on pools of several sizes.
+//! Checks the problems of `examples/divide_and_conquer` and the sorts of `examples/merge_sort`. Their results
+//! must equal the results that one thread computes, for inputs of every kind, on pools of several sizes.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -9,7 +9,7 @@ use executor::fork_join::ForkJoinPool;
 use crate::support::within_deadline;
 
 #[path = "../../examples/merge_sort/fork_join.rs"]
-// The modules are written like modules of a library, and the example alone needs only some of their items.
+// The modules are written like modules of a library, and this test needs only some of their items.
 #[allow(unreachable_pub, dead_code)]
 mod fork_join;
 #[path = "../../examples/merge_sort/input.rs"]
@@ -49,8 +49,8 @@ fn on_pools(check: impl Fn() + Sync + Send + 'static) {
     });
 }
 
-/// Returns lists of all lengths: empty, short, as long as a piece, and longer. The elements are random,
-/// random with many equal elements, all equal, sorted, or in reverse order.
+/// Returns lists of all lengths: empty, short, as long as a piece, and longer. The elements are random, or
+/// random with many equal elements, or all equal, or sorted, or in reverse order.
 fn lists() -> Vec<Vec<u32>> {
     let lengths = [0, 1, 2, 3, 499, 500, 501, 999, 1000, 1001, 4000, 5077];
     let of_length = |length: usize| {
@@ -91,7 +91,7 @@ fn what_is_in_a_list_is_found_and_nothing_else() {
     });
 }
 
-/// A number that counts its comparisons.
+/// A number that counts how many times it is compared.
 struct Counted<'a>(u32, &'a AtomicUsize);
 
 impl PartialEq for Counted<'_> {
@@ -101,7 +101,8 @@ impl PartialEq for Counted<'_> {
     }
 }
 
-/// A single worker begins the other halves only after it has found the element in the first piece.
+/// If there is only one worker, it begins the other halves only after it has found the element in the first
+/// piece.
 #[test]
 fn the_other_halves_learn_that_it_was_found() {
     within_deadline(|| {
@@ -170,7 +171,7 @@ fn the_hull_of_points_on_one_line_has_two_corners_at_most() {
     });
 }
 
-/// There are few different coordinates, so many points are equal or on one line.
+/// There are only a few different coordinates, so many points are equal or lie on one straight line.
 #[test]
 fn hulls_are_as_by_one_thread() {
     on_pools(|| {

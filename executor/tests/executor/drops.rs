@@ -1,4 +1,5 @@
-//! The drop of an executor over another executor waits for no task, whatever state that other executor is in.
+//! When an executor over another executor is dropped, the drop waits for no task, whatever the state of the
+//! other executor.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +17,7 @@ type Wrapper = Box<dyn Submits>;
 type Make = fn(Pool) -> Wrapper;
 type Closure = Box<dyn FnOnce() + Send>;
 
-/// A wrapper, with only the method that these tests need.
+/// A wrapper, reduced to the only method that these tests need.
 trait Submits: Send {
     fn submit(&self, f: Closure);
 }
@@ -59,13 +60,13 @@ const WRAPPERS: [(&str, Make); 8] = [
     }),
 ];
 
-/// The state of the pool below.
+/// The state of the pool below the wrapper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
     /// The pool's threads are busy, one of them with a task of the wrapper, and the pool's queue is full.
     Full,
-    /// The state is as in `Full`, but the wrapper's task has ended. The head of a line or stripe waits for
-    /// room before its next turn.
+    /// The state is the same as `Full`, except that the wrapper's task has ended. The drain task of a strand
+    /// waits for room before its next turn.
     HeadWaits,
     /// The pool was shut down, and its threads are busy.
     ShutDown,
@@ -103,8 +104,8 @@ fn drop_in(name: &str, make: Make, state: State, by_a_worker: bool) {
     let wrapper = make(Arc::clone(&pool));
     let takes_turns = name.contains("by turns");
 
-    // One thread has a task of the wrapper. A second task of the wrapper waits behind the first: in the line
-    // if the wrapper has lines, otherwise in the pool's queue.
+    // One thread runs a task of the wrapper. A second task of the wrapper waits behind the first task. It
+    // waits in the wrapper's strand, or, if the wrapper has no strands, in the pool's queue.
     let (begun, ends, ran) = (Signal::new(), Signal::new(), Arc::new(AtomicUsize::new(0)));
     let (is_begun, until, counts) = (begun.clone(), ends.clone(), Arc::clone(&ran));
     wrapper.submit(Box::new(move || {
@@ -114,7 +115,7 @@ fn drop_in(name: &str, make: Make, state: State, by_a_worker: bool) {
     }));
     begun.wait();
 
-    // The other thread drops the wrapper, or is busy until the wrapper was dropped.
+    // The other thread drops the wrapper, or is busy until another thread has dropped the wrapper.
     let (busy, drops, dropped) = (Signal::new(), Signal::new(), Signal::new());
     let (is_busy, until) = (busy.clone(), if by_a_worker { drops.clone() } else { dropped.clone() });
     let counts = Arc::clone(&ran);

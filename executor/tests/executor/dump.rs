@@ -1,7 +1,7 @@
-//! Dumps: what all pools do, and what their threads wait for.
+//! Dumps show the work of all pools, and the events that the pools' threads wait for.
 //!
-//! The other tests of this process have pools of their own, and a dump shows them, too. So each test looks at
-//! the parts of its own pools only.
+//! The other tests of this process have their own pools, and a dump shows these pools, too. So each test
+//! looks only at the parts of a dump that show the pools of this test.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, mpsc};
@@ -17,14 +17,15 @@ use executor::{
 
 use crate::support::{LONG, SHORT, Signal, eventually, within_deadline};
 
-/// Finds the part of a dump with this title, and returns the numbers of its title line and the lines after that line.
+/// Finds the part of a dump that has this title, and returns the number of the title line, and the lines that
+/// follow it.
 fn part(text: &str, title: &str) -> Option<(String, Vec<String>)> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with(&format!("{title}: ")));
     let numbers = lines.next()?.split_once(": ").unwrap().1.to_owned();
     Some((numbers, lines.take_while(|line| line.starts_with("  ")).map(str::to_owned).collect()))
 }
 
-/// Makes dumps until the part with this title has lines that contain these texts, in this order.
+/// Makes dumps until the part with this title has lines that contain the given texts, in this order.
 fn until(title: &str, texts: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     let deadline = Instant::now() + LONG;
@@ -45,7 +46,7 @@ fn pool(name: &str, threads: usize) -> Arc<ThreadPoolExecutor> {
     Arc::new(ThreadPoolExecutor::builder().threads(threads).name(name).build().unwrap())
 }
 
-/// Executes a task that waits for the signal, and waits until it runs.
+/// Submits a task that waits for the signal, and returns when the task runs.
 fn occupy(executor: &impl Executor, name: &'static str, until: &Signal) {
     let (began, until) = (Signal::new(), until.clone());
     let here = began.clone();
@@ -87,7 +88,8 @@ fn a_pool_shows_what_runs_where_and_what_waits_in_which_order() {
     });
 }
 
-/// Returns the least running time that a line gives for a task, or zero if the line gives none.
+/// Returns the shortest possible running time that a line gives for a task, or zero if the line gives no
+/// time.
 fn age(line: &str) -> Duration {
     let Some((_, age)) = line.split_once(", for at least ") else { return Duration::ZERO };
     let (number, unit) = age.split_at(age.find(|c: char| c.is_alphabetic() || c == 'µ').unwrap());
@@ -99,7 +101,7 @@ fn age(line: &str) -> Duration {
     Duration::from_secs_f64(number.parse::<f64>().unwrap() * unit)
 }
 
-/// A serial executor gives its pool tasks that all have the same id.
+/// A serial executor submits several drain tasks to its pool, and all of them have the same id.
 #[test]
 fn a_second_dump_says_for_how_long_a_task_has_run_at_least() {
     within_deadline(|| {
@@ -244,7 +246,7 @@ fn a_fork_join_pool_shows_its_tasks_and_what_they_wait_for() {
     });
 }
 
-/// While a pool has no worker, the thread that calls `invoke` takes a worker's place, but it has no task.
+/// While a pool has no worker, the thread that calls `invoke` acts as a worker, but this thread runs no task.
 #[test]
 fn a_computation_of_a_guest_is_shown_without_a_task() {
     within_deadline(|| {
@@ -266,7 +268,7 @@ fn a_drain_task_has_the_name_of_the_task_that_it_runs() {
     });
 }
 
-/// A user's queue that calls a function while the pool has locked its state.
+/// A user's queue that calls a given function while the pool has locked the pool's state.
 struct Hostile<F>(VecDeque<Task>, F);
 
 impl<F: FnMut() + Send> WorkQueue for Hostile<F> {
@@ -354,7 +356,7 @@ fn a_dump_can_be_made_under_the_lock_of_a_pool_and_in_a_task() {
 /// A report of a watchdog: the task, its name, its thread, and its running time.
 type Told = (TaskId, Option<String>, Option<String>, Duration);
 
-/// Returns a pool with a watchdog, and the channel for the watchdog's reports.
+/// Returns a pool that has a watchdog, and the channel from which the test receives the watchdog's reports.
 fn watched(name: &str, threads: usize, limit: Duration) -> (Arc<ThreadPoolExecutor>, mpsc::Receiver<Told>) {
     let (tell, told) = mpsc::channel();
     let handler = move |task: &LongTask<'_>| {
@@ -365,7 +367,8 @@ fn watched(name: &str, threads: usize, limit: Duration) -> (Arc<ThreadPoolExecut
     (Arc::new(builder.watchdog(limit, handler).build().unwrap()), told)
 }
 
-/// The report of the second task comes at least one limit after the report of the first task.
+/// The report about the second task comes after the report about the first task; the time between them is at
+/// least the limit.
 #[test]
 fn a_watchdog_tells_once_of_each_task_that_runs_for_longer_than_its_limit() {
     within_deadline(|| {
@@ -388,8 +391,8 @@ fn a_watchdog_tells_once_of_each_task_that_runs_for_longer_than_its_limit() {
     });
 }
 
-/// The runs have the same id, because they are drain tasks of one line. A machine that stalls makes a run
-/// longer, so the test measures each run.
+/// All these runs have the same id, because all of them are runs of the drain task of one strand. If the
+/// machine stalls, a run takes longer, so the test measures each run.
 #[test]
 fn a_watchdog_is_not_misled_by_short_runs_that_follow_each_other() {
     within_deadline(|| {

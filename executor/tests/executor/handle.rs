@@ -1,11 +1,10 @@
-//! The handle of a task: the ways to wait for the task, to check it without a wait, and the possible
+//! The handle of a task: ways to wait for the task, ways to check it without a wait, and the possible
 //! outcomes.
 //!
 //! Tests of waits with a time limit are in [`crate::time_limits`], and tests of the printed forms in
 //! [`crate::printed`]. Tests of the removal of a task from its queue are in [`crate::taking_out`], and tests
-//! of cancels in [`crate::cancel_task`]. Tests of handles that are completed by hand are in
-//! [`crate::promise`], of handles with many waiters in [`crate::shared`], and of awaited handles in
-//! [`crate::awaiting`].
+//! of cancels in [`crate::cancel_task`]. The module [`crate::promise`] tests handles that are completed by
+//! hand, [`crate::shared`] tests handles with many waiters, and [`crate::awaiting`] tests awaited handles.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The calls that a pool makes around its tasks, around its threads and at its end, and uses of these hooks.
+//! The hooks that a pool calls before and after its tasks, before and after its threads and at its end, and
+//! uses of these hooks.
 
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -117,7 +118,7 @@ fn the_hooks_run_on_the_thread_of_the_task_and_are_told_its_id() {
     });
 }
 
-/// A thread that has joined a task sees the changes that the task's after-hook made.
+/// A thread that has joined a task sees the changes that the task's after-hook has made.
 #[test]
 fn what_the_after_hook_did_is_visible_to_whoever_has_joined() {
     within_deadline(|| {
@@ -202,8 +203,8 @@ fn each_thread_is_announced_when_it_begins_and_when_it_ends() {
     });
 }
 
-/// HOOK-3, and a panic in each of the other hooks: no thread, task or count is lost, and the panic handler
-/// gets the report.
+/// The behaviour HOOK-3, and a panic in each of the other hooks: no thread, task or count is lost, and the
+/// panic handler gets the report.
 #[test]
 fn a_panic_in_a_hook_is_reported_and_costs_nothing() {
     within_deadline(|| {
@@ -281,7 +282,8 @@ fn every_hook_may_use_its_pool() {
     });
 }
 
-/// SLIP-4, and a before-hook that cancels its task: the body does not run, but the after-hook is called.
+/// The behaviour SLIP-4, and a before-hook that cancels the hook's own task: the body does not run, but the
+/// after-hook is called.
 #[test]
 fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
     #[derive(Clone, Default)]
@@ -308,7 +310,7 @@ fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
         hooks.0.set(handle.canceller()).unwrap();
         drop(busy);
         assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
-        // The hook of the task that kept the thread busy may have counted, too.
+        // The hook of the other task, which kept the thread busy, may have counted, too.
         pool.close();
         assert!(!ran.is_set());
         assert_eq!((hooks.1.get().is_some(), pool.stats().completed), (true, 2));
@@ -338,7 +340,7 @@ fn a_timing_pool_adds_up_its_tasks_and_logs_at_the_end() {
     });
 }
 
-/// Combines two hooks; both before and after a task, the first hook is called first.
+/// Combines two sets of hooks; both before and after a task, the pool calls the hooks of the first set first.
 struct Both<A, B>(A, B);
 
 impl<A: Hooks, B: Hooks> Hooks for Both<A, B> {
@@ -431,8 +433,8 @@ mod processor_time {
             };
             let ms = Duration::from_millis;
             let (mostly_waits, many) = measure(ms(5), ms(50));
-            // The task waited for at least the 50 ms of its sleep. The task's computing time has only a lower
-            // bound.
+            // The task waited for at least the 50 ms that it slept. For the task's computing time, the test
+            // knows only a lower bound.
             assert!(mostly_waits > 2.0, "{mostly_waits}");
             assert!(
                 many >= recommended_threads(thread::available_parallelism().unwrap().get(), 1.0, 2.0),

@@ -1,5 +1,6 @@
-//! Tests what a new task inherits from the token that is current where the task is made. The table is in the
-//! documentation of `CancelToken`. The test reads the table there, and tries each of its cells.
+//! Checks which requests a new task inherits from the token that is current where the task is made. The table
+//! of these requests is in the documentation of `CancelToken`. The test reads the table there, and tries each
+//! of its cells.
 
 use std::sync::{Arc, LazyLock, mpsc};
 use std::time::Duration;
@@ -13,7 +14,8 @@ use executor::{
 
 use crate::support::{LONG, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// These executors outlive the calls: a call's token is cancelled, so a close inside the call would be cut short.
+/// These executors exist longer than the calls, because a call's token is cancelled: if a call closed an
+/// executor, the close would be cut short.
 static POOL: LazyLock<Arc<ThreadPoolExecutor>> = LazyLock::new(|| Arc::new(ThreadPoolExecutor::cached()));
 static TIMED: LazyLock<ScheduledThreadPoolExecutor> = LazyLock::new(|| ScheduledThreadPoolExecutor::new(2));
 static STRIPES: LazyLock<StripedExecutor<u32, Arc<ThreadPoolExecutor>>> =
@@ -31,12 +33,12 @@ enum Column {
     Masked,
 }
 
-/// The body of the task that a row makes.
+/// The body of the task that the code of a row makes.
 #[derive(Clone)]
 struct Probe {
     begun: Signal,
     is_up: Signal,
-    /// True if the table says that the request reaches the task.
+    /// True if the table says that the request to stop reaches the task.
     expected: bool,
     tell: mpsc::Sender<bool>,
 }
@@ -60,10 +62,10 @@ impl RecursiveTask for Probe {
     }
 }
 
-/// Makes a task that runs the probe. If the call waits for its task, this function waits, too.
+/// Makes a task that runs the probe. If the call waits for the end of its task, this function waits, too.
 type Way = fn(Probe);
 
-/// The rows of the table, each with the ways to make a task to which the row applies.
+/// The rows of the table, each with the ways to make a task that the row describes.
 const ROWS: &[(&str, &[Way])] = &[
     (
         "`execute`, `submit`, `schedule`, on threads of an executor",
@@ -168,7 +170,7 @@ const ROWS: &[(&str, &[Way])] = &[
     ),
 ];
 
-/// Tries one cell once. Returns `None` if the deadline passed before the task had begun.
+/// Tries one cell once. Returns `None` if the deadline passed before the task began.
 fn try_way(way: Way, column: Column, expected: bool, deadline: Duration) -> Option<bool> {
     let (tell, told) = mpsc::channel();
     let probe = Probe { begun: Signal::new(), is_up: Signal::new(), expected, tell };

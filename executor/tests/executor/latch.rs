@@ -91,7 +91,7 @@ fn a_cancelled_task_stops_waiting_and_does_not_begin_to() {
     });
 }
 
-/// If a waiter gives up, its wake-up is not lost for the other waiters.
+/// If a waiter gives up, the other waiters still get the wake-up.
 #[test]
 fn waiters_that_gave_up_do_not_disturb_those_who_wait() {
     within_deadline(|| {

@@ -1,8 +1,8 @@
-//! The shutdown of a pool: the tasks that are refused, that still run or that come back, and the moment at
-//! which the pool has ended.
+//! The shutdown of a pool: the tasks that are refused, the tasks that still run, the tasks that come back,
+//! and the moment at which the pool has terminated.
 //!
-//! The effect of a shutdown on races is tested in [`crate::invoke_any`], and the effect on batches in
-//! [`crate::invoke_all`].
+//! The module [`crate::invoke_any`] tests the effect of a shutdown on races, and [`crate::invoke_all`] tests
+//! the effect on batches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -83,7 +83,7 @@ fn it_is_terminated_after_the_last_task_and_not_while_one_runs() {
     });
 }
 
-/// END-4: the states as a task sees them.
+/// END-4: the states of the pool, as one of its tasks sees them.
 #[test]
 fn a_task_sees_its_pool_running_then_shutting_down_then_stopping() {
     within_deadline(|| {
@@ -134,7 +134,7 @@ fn after_a_shutdown_what_was_accepted_is_still_run() {
     });
 }
 
-/// END-8, INV-45, SAT-4, SAT-9, SCHED-24: the task is refused and not lost.
+/// END-8, INV-45, SAT-4, SAT-9, SCHED-24: the pool refuses the task, and the task is not lost.
 #[test]
 fn a_task_refused_after_shutdown_comes_back_and_can_be_run_elsewhere() {
     within_deadline(|| {
@@ -235,7 +235,7 @@ fn shutting_down_now_cancels_what_runs_and_hands_back_exactly_what_was_not_begun
     });
 }
 
-/// END-6: the caller owns the tasks that were handed back.
+/// END-6: the tasks that the pool handed back belong to the caller.
 #[test]
 fn tasks_handed_back_can_be_run_and_complete_their_handles_and_dropping_one_cancels_its_handle() {
     within_deadline(|| {
@@ -342,7 +342,7 @@ fn submissions_that_race_with_shutting_down_now_are_refused_run_or_handed_back()
     });
 }
 
-/// END-2: the wait for the end is a cancellation point like any other wait.
+/// END-2: the wait for the pool's end is a cancellation point, like any other wait.
 #[test]
 fn a_cancelled_task_stops_awaiting_the_end_of_another_pool() {
     within_deadline(|| {

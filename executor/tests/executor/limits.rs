@@ -1,4 +1,5 @@
-//! A task's own time limit, deadline and token: on every executor, in the queue and while the task runs.
+//! A task's own time limit, deadline or token takes effect on every executor, both in the queue and while the
+//! task runs.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +30,8 @@ fn why<T: std::fmt::Debug + Send + 'static>(handle: TaskHandle<T>) -> CancelReas
     }
 }
 
-/// The executor has one thread, and that thread is occupied. So the limit must end the task in its queue.
+/// The executor has one thread, and this thread is busy. So the limit must end the task while it is in the
+/// queue.
 #[test]
 fn a_limit_acts_in_the_queue_of_every_executor() {
     let single = || ThreadPoolExecutor::single();
@@ -98,7 +100,7 @@ fn a_limit_cancels_the_token_of_a_running_task_and_says_why() {
     });
 }
 
-/// The reason is that of the token above, marked as inherited.
+/// The reason comes from the parent token, and the reason is marked as inherited.
 #[test]
 fn the_token_above_gives_its_reason() {
     let token = CancelToken::new();
@@ -108,8 +110,9 @@ fn the_token_above_gives_its_reason() {
     assert_eq!((reason.message(), reason.is_inherited()), (Some("the client hung up"), true));
 }
 
-/// A cancel that comes before the end of the body decides the outcome, even if the body learns of the cancel
-/// before the handle does. Here the body ends during the cancel, in the first callback of the token.
+/// If a cancel comes before the body ends, the cancel decides the outcome, even if the body learns of the
+/// cancel before the handle does. In this test the body ends during the cancel, in the first callback of the
+/// token.
 #[test]
 fn a_cancel_before_the_end_of_the_body_decides_the_outcome() {
     within_deadline(|| {
@@ -136,8 +139,8 @@ fn a_cancel_before_the_end_of_the_body_decides_the_outcome() {
     });
 }
 
-/// The token of a running task is below the user's token: even the first callback of the user's token finds
-/// it cancelled.
+/// The token of a running task is below the user's token: when the first callback of the user's token runs,
+/// the task's token is already cancelled.
 #[test]
 fn the_token_of_the_task_is_marked_in_the_same_step_as_the_token_above() {
     within_deadline(|| {
@@ -216,7 +219,7 @@ fn a_refused_task_keeps_its_limit() {
     });
 }
 
-/// A task that has ended leaves nothing with the token. A program's own token may exist for years.
+/// A task that has ended leaves nothing behind in the token. A token of the program may exist for years.
 #[test]
 fn a_task_that_has_ended_takes_its_limits_back() {
     struct CountsClones(Arc<()>);
@@ -240,8 +243,8 @@ fn a_task_that_has_ended_takes_its_limits_back() {
     });
 }
 
-/// The cancelling thread runs a callback, which waits for the only worker. The worker ends the cancelled task
-/// meanwhile, and must not wait for the callback.
+/// The cancelling thread runs a callback, which waits for the only worker. Meanwhile the worker ends the
+/// cancelled task, and it must not wait for the callback.
 #[test]
 fn a_worker_does_not_wait_for_the_callback_that_cancels_its_task() {
     within_deadline(|| {
@@ -267,7 +270,7 @@ fn a_worker_does_not_wait_for_the_callback_that_cancels_its_task() {
     });
 }
 
-/// The limit ends such a wait, so the detector must not call it a starvation.
+/// The time limit ends such a wait, so the library must not report the wait as starvation.
 #[test]
 fn a_wait_for_a_task_with_a_limit_is_no_starvation() {
     let limits: [Limit; 2] = [
@@ -287,7 +290,7 @@ fn a_wait_for_a_task_with_a_limit_is_no_starvation() {
     });
 }
 
-/// A queued task that is cancelled in this way counts as cancelled, not as waiting.
+/// A task in the queue that a limit cancels counts as cancelled, not as waiting.
 #[test]
 fn the_counts_of_the_pool_are_right_when_a_limit_was_up() {
     within_deadline(|| {
@@ -302,7 +305,7 @@ fn the_counts_of_the_pool_are_right_when_a_limit_was_up() {
     });
 }
 
-/// The body returns the reason, so the reason reaches the error that the body's own callers get.
+/// The body returns the reason, so the callers of the body get an error that contains the reason.
 #[test]
 fn a_body_that_returns_the_error_of_its_wait_ends_for_the_reason_of_the_token_above() {
     within_deadline(|| {

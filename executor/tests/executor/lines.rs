@@ -1,5 +1,5 @@
-//! A line and the executor below it: the calls that the executor below can make during a submission, and the
-//! fate of submitters and waiters that count on the line.
+//! A strand and the executor below it: the calls that this executor can make during a submission, and the
+//! fate of the submitters and waiters that rely on the strand.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak, mpsc};
@@ -15,10 +15,10 @@ fn refused(task: Task) -> Result<(), RejectedExecution> {
     Err(RejectedExecution { reason: RejectReason::Saturated, task })
 }
 
-/// After every second task the line asks for a next turn, but only if tasks are left in the line.
+/// After every second task the strand submits its drain task again, but only if tasks are left in the strand.
 #[test]
 fn a_line_whose_successor_is_refused_asks_again_after_its_next_turn() {
-    /// An executor that keeps the first head and refuses all other heads.
+    /// An executor that keeps the first drain task and refuses all later drain tasks.
     #[derive(Default)]
     struct TakesOne {
         head: Mutex<Option<Task>>,
@@ -46,11 +46,11 @@ fn a_line_whose_successor_is_refused_asks_again_after_its_next_turn() {
     assert_eq!((ran.load(Ordering::Relaxed), below.asked.load(Ordering::Relaxed)), (6, 3));
 }
 
-/// The drop waits for the threads that have borrowed the executor, but not for the thread that calls it.
+/// The drop waits for all threads that have borrowed the executor, except the thread that performs the drop.
 #[test]
 fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
     /// An executor that keeps the first drain task and does not run it. At the second call the executor drops
-    /// the line.
+    /// the serial executor.
     #[derive(Default)]
     struct Drops {
         head: Mutex<Option<Task>>,
@@ -79,11 +79,11 @@ fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
     });
 }
 
-/// Submitters must not count on a head that can still be refused. But if the submitter that offers the head
-/// waited for the answer, the submitter would wait for itself.
+/// Submitters must not rely on a drain task while the executor can still refuse it. But if the submitter that
+/// submits the drain task waited for the answer, it would wait for itself.
 #[test]
 fn an_executor_may_submit_to_the_line_that_asks_it() {
-    /// An executor that submits another task before it keeps the first head.
+    /// An executor that submits another task before it keeps the first drain task.
     #[derive(Default)]
     struct Submits {
         head: Mutex<Option<Task>>,
@@ -113,7 +113,7 @@ fn an_executor_may_submit_to_the_line_that_asks_it() {
 
 #[test]
 fn all_submitters_that_wait_for_the_answer_are_let_in() {
-    /// An executor that keeps the head, and answers when the test tells it to answer.
+    /// An executor that keeps the drain task, and returns from the call when the test lets it return.
     #[derive(Default)]
     struct Hesitates {
         is_asked: Signal,
@@ -146,7 +146,7 @@ fn all_submitters_that_wait_for_the_answer_are_let_in() {
     });
 }
 
-/// The executor runs the head before it returns from the call.
+/// The executor first runs the drain task, and after that it returns from the call.
 #[test]
 fn a_head_that_begins_lets_those_in_who_wait_for_the_answer() {
     #[derive(Default)]
@@ -199,8 +199,8 @@ fn a_task_that_was_cancelled_before_it_came_does_not_count_as_waiting() {
     });
 }
 
-/// The pool has handed the head out, so the head is in no queue. The caller that got the head may run it at
-/// any time.
+/// The pool has handed the drain task out, so the drain task is in no queue. The caller that got the drain
+/// task may run it at any time.
 #[test]
 fn a_line_whose_head_was_handed_out_is_waited_for() {
     within_deadline(|| {
@@ -223,7 +223,7 @@ fn a_line_whose_head_was_handed_out_is_waited_for() {
     });
 }
 
-/// The heads of both lines wait in the queue of the same pool.
+/// The drain tasks of both strands wait in the queue of the same pool.
 #[test]
 fn a_line_that_is_stopped_takes_no_head_but_its_own() {
     within_deadline(|| {

@@ -50,7 +50,7 @@ fn a_wait_under_it_comes_back_whichever_is_cancelled() {
     });
 }
 
-/// There are 2²⁰ paths from the top to the bottom.
+/// There are 2²⁰ paths from the top token to the bottom token.
 #[test]
 fn a_lattice_of_links_is_walked_once_and_its_callbacks_run_once() {
     within_deadline(|| {

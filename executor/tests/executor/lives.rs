@@ -1,4 +1,4 @@
-//! The end of executors over other executors: either the executor below continues, or it ends, too.
+//! The end of an executor over another executor: the executor below either continues or ends, too.
 
 use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl ExecutorService for OneStripe {
     }
 }
 
-/// Each kind of executor that passes its tasks on unchanged, and that can end while the executor below
+/// Each kind of executor that passes its tasks on unchanged, and that can end while the executor below it
 /// continues to work.
 fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
@@ -62,9 +62,9 @@ fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     ]
 }
 
-/// Each kind of executor that puts its tasks into lines, and that can end while the executor below continues
-/// to work. The executor below takes out or refuses the head of a line, and never a single task; other tests
-/// check that behaviour.
+/// Each kind of executor that puts its tasks into strands, and that can end while the executor below it
+/// continues to work. The executor below takes out or refuses only the drain task of a strand, never a single
+/// task of the strand; other tests check this behaviour.
 fn lines(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(SerialExecutor::over(Arc::clone(pool))),
@@ -72,7 +72,7 @@ fn lines(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     ]
 }
 
-/// Each kind of executor whose end also ends the executor below.
+/// Each kind of executor whose end also ends the executor below it.
 fn owning(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(BoundedExecutor::owning(Arc::clone(pool), 100)),
@@ -83,21 +83,21 @@ fn owning(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     ]
 }
 
-/// Each kind of executor from [`over`], with two more executors over it.
+/// Each kind of executor that [`over`] returns, below two more executors.
 fn stacks(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     let once = over(pool).into_iter().map(TrackingExecutor::over);
     let twice = once.map(|below| Arc::new(BoundedExecutor::over(below, 100)) as Arc<dyn ExecutorService>);
     twice.collect()
 }
 
-/// Runs a test with each executor that ends without its pool. Each of these executors has its own pool of
-/// one thread.
+/// Runs a test with each executor that can end while its pool continues. Each of these executors has its own
+/// pool of one thread.
 fn on_each(test: impl Fn(&Arc<dyn ExecutorService>, &Arc<ThreadPoolExecutor>)) {
     on_each_that_passes_on(&test);
     on_each_of(lines, test);
 }
 
-/// Runs a test with each executor that ends without its pool and has no lines.
+/// Runs a test with each executor that has no strands and that can end while its pool continues.
 fn on_each_that_passes_on(test: impl Fn(&Arc<dyn ExecutorService>, &Arc<ThreadPoolExecutor>)) {
     on_each_of(over, &test);
     on_each_of(stacks, test);
@@ -225,8 +225,8 @@ fn the_executor_below_cancels_them_as_well() {
     });
 }
 
-/// Returns two flags that say whether the calling task is asked to stop. The first flag shows what a wait
-/// sees; such a check makes no token. The second flag shows what the task's token says.
+/// Returns two flags; each flag says whether the calling task is asked to stop. The first flag shows what a
+/// wait finds; the wait makes no token. The second flag shows what the task's token reports.
 fn is_asked_to_stop() -> (bool, bool) {
     (executor::Latch::new(0).wait().is_err(), CancelToken::current().is_cancelled())
 }
@@ -502,7 +502,7 @@ fn a_task_that_waits_for_one_behind_it_is_told_that_it_starves() {
     });
 }
 
-/// The task that holds the only permit asks for a second permit, with executors above or below the bound.
+/// A task holds the only permit and asks for a second permit, with executors above or below the bound.
 #[test]
 fn the_permits_of_a_stack_are_known_by_their_tasks() {
     within_deadline(|| {
@@ -517,7 +517,7 @@ fn the_permits_of_a_stack_are_known_by_their_tasks() {
                 matches!(refused.reason, RejectReason::Starved(_))
             };
             assert!(stack.submit(wants_another).unwrap().join_timeout(LONG).unwrap());
-            // The holder is also known while the task that has the permit is queued.
+            // The library also knows the holder of a permit while the holder's task is in the queue.
             let own = Arc::clone(&stack);
             let waits = pool.submit(move || {
                 own.execute(|| ()).unwrap();

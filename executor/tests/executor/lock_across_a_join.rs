@@ -1,5 +1,5 @@
-//! A lock may be held across a join, a scope or a parallel loop. Each test is a parallel loop under a lock
-//! inside a parallel loop. The test would hang if a waiting thread ran a piece of the outer loop.
+//! A lock may be held across a join, a scope or a parallel loop. In each test, a parallel loop runs under a
+//! lock inside another parallel loop. If a waiting thread ran a piece of the outer loop, the test would hang.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -13,12 +13,12 @@ const OUTER: usize = 50;
 const INNER: usize = 16;
 const THREADS: usize = 4;
 
-/// Takes so long that another thread comes to help.
+/// Sleeps long enough that another thread comes to help.
 fn work() {
     std::thread::sleep(Duration::from_micros(50));
 }
 
-/// Runs several rounds of the loop `outer`, whose pieces call `inner` under the round's lock.
+/// Runs the loop `outer` several times; each piece of the loop calls `inner` under the lock of the round.
 fn under_a_lock(outer: impl Fn(&(dyn Fn() + Sync)), inner: impl Fn() + Sync) {
     for _ in rounds(4) {
         let done = Mutex::new(0);

@@ -1,4 +1,5 @@
-//! The latch and the semaphore of `examples/locks_and_waiting`, and the wait function that both share.
+//! Tests the latch and the semaphore of `examples/locks_and_waiting`, and the wait function that both of them
+//! use.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};

@@ -1,8 +1,9 @@
 //! The behaviour of the executors: one test for each behaviour, one module for each subject.
 //!
-//! A name such as `END-5` in a test's comment is the number of a behaviour in `CONFORMANCE.md`.
-//! `CONFORMANCE.md` lists the behaviours that the conformance tests of `java.util.concurrent` check. For
-//! each behaviour the list says where the behaviour is tested, or why it is not tested.
+//! If the comment of a test contains a name such as `END-5`, the name is the id of a behaviour in
+//! `CONFORMANCE.md`. `CONFORMANCE.md` lists the behaviours that the conformance tests of
+//! `java.util.concurrent` check. For each behaviour, this list says where the behaviour is tested, or why it
+//! is not tested.
 
 mod support; // deadlines, tasks that the test holds up, values that report their drop
 

@@ -1,4 +1,4 @@
-//! An executor for tests: the test decides when its tasks run, and in which order.
+//! An executor for tests: the test decides when the executor runs its tasks, and in which order.
 
 use std::sync::Arc;
 

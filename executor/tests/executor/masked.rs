@@ -61,7 +61,7 @@ fn tasks_that_run_inline_in_a_masked_step_are_shielded() {
         let token = CancelToken::new();
         token.cancel();
         token.attach(|| {
-            // The first wait could end at once, and the second wait must block.
+            // The first wait needs no event and could end at once; the second wait must block.
             let waits = || (Latch::new(0).wait(), Latch::new(1).wait_timeout(SHORT));
             let in_a_task = || DirectExecutor.submit(waits).unwrap().join().unwrap();
             assert_eq!(in_a_task(), (Err(Cancelled), Err(WaitError::Interrupted)));
@@ -71,7 +71,7 @@ fn tasks_that_run_inline_in_a_masked_step_are_shielded() {
     });
 }
 
-/// Waits under the token, in each of the ways in which a thread can get a token.
+/// Waits under the token; the function does this in each way in which a thread can get a token.
 fn waits_under(token: &CancelToken) -> [bool; 3] {
     let closed = Latch::new(1);
     [
@@ -103,7 +103,7 @@ fn the_current_token_is_ignored_in_a_masked_step_however_a_wait_comes_by_it() {
     });
 }
 
-/// A task's token is made only when the task asks for it.
+/// A task's token is not made before the task asks for it.
 #[test]
 fn a_task_that_asks_for_its_token_only_in_the_masked_step_is_shielded_from_it() {
     within_deadline(|| {

@@ -1,6 +1,6 @@
-//! The values that tasks capture and return are dropped as soon as no code can need them.
+//! The values that tasks capture and return are dropped as soon as no code can use them any more.
 //!
-//! The drop of removed and purged tasks is tested in [`crate::queues`].
+//! The module [`crate::queues`] tests the drop of removed and purged tasks.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn an_idle_worker_keeps_nothing_of_the_last_task() {
     });
 }
 
-/// After a panic, too, the task's captured values and the payload are dropped.
+/// After a panic, the task's captured values and the payload are dropped, too.
 #[test]
 fn an_idle_worker_keeps_nothing_of_a_task_that_panicked() {
     within_deadline(|| {

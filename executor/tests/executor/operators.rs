@@ -1,4 +1,4 @@
-//! What operators alarm on: counts of the ways in which tasks end, and the times that tasks take.
+//! Tests the numbers that operators should watch: how many tasks end in each way, and how long tasks take.
 
 use std::io;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use crate::support::{
     LONG, Record, SHORT, Signal, assert_matches, blocked, eventually, occupy, on_thread, within_deadline,
 };
 
-/// Returns the number of cancelled tasks, of these cancelled in the queue, and timed out.
+/// Returns the number of cancelled tasks, the number of tasks that were cancelled in the queue, and the
+/// number of tasks that timed out.
 fn cancelled(pool: &ThreadPoolExecutor) -> (u64, u64, u64) {
     let stats = pool.stats();
     (stats.cancelled, stats.cancelled_in_queue, stats.timed_out)
@@ -86,7 +87,7 @@ fn a_stop_of_the_pool_cancels_what_runs_and_takes_what_waits_out_of_the_counts()
     });
 }
 
-/// Submits a task for which there is no room to a pool with this handler, and returns the pool after its end.
+/// Makes a pool with this handler, submits a task for which there is no room, ends the pool and returns it.
 fn overflowed(handler: impl RejectionHandler + 'static) -> ThreadPoolExecutor {
     let builder = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(handler);
     let pool = builder.build().unwrap();
@@ -159,7 +160,7 @@ fn the_statistics_say_whose_they_are_and_what_went_wrong() {
     });
 }
 
-/// Records each call about a task with a name, and panics in all of them if it should.
+/// Records each call about a task that has a name; if `panics` is true, each call also panics.
 #[derive(Clone)]
 struct Noting {
     calls: Record<String>,
@@ -181,7 +182,7 @@ impl Noting {
         assert!(!self.panics, "in {what}");
     }
 
-    /// Returns in which hooks the pool tells how long the task has waited and has run.
+    /// Returns whether the pool tells this hook how long a task has waited, and how long the task has run.
     fn times_at(&self, hook: &str) -> (bool, bool) {
         (self.wants_times && matches!(hook, "before" | "after"), self.wants_times && hook == "after")
     }
@@ -285,7 +286,7 @@ fn the_handler_of_a_refused_task_decides_what_the_hooks_hear_next() {
     });
 }
 
-/// Hooks that wait until the signal is set, and count the calls.
+/// Hooks that wait until the signal is set, and count their calls.
 struct WaitingForJoiner(Signal, Arc<AtomicUsize>);
 
 impl Hooks for WaitingForJoiner {
@@ -295,7 +296,8 @@ impl Hooks for WaitingForJoiner {
     }
 }
 
-/// The cancel that makes half of the queue empty clears out the cancelled tasks, and tells the hooks of each.
+/// When a cancel makes half of the queue empty, this cancel removes all cancelled tasks and calls the hooks
+/// for each of them.
 #[test]
 fn the_canceller_releases_the_waiters_of_the_task_before_it_tells_the_hooks() {
     within_deadline(|| {
@@ -321,7 +323,7 @@ fn the_canceller_releases_the_waiters_of_the_task_before_it_tells_the_hooks() {
     });
 }
 
-/// Hooks that note whether they see the token of the task on whose thread they run.
+/// Hooks that record whether they see the token of the task on whose thread they run.
 struct Tokens(Record<bool>);
 
 impl Hooks for Tokens {

@@ -43,7 +43,7 @@ fn a_submitted_closure_without_a_value_has_run_when_its_handle_is_finished() {
     });
 }
 
-/// INV-4, INV-18, INV-19: the user only needs a closure that ends with the value.
+/// INV-4, INV-18, INV-19: the user only needs a closure that returns the value.
 #[test]
 fn work_without_a_value_can_be_given_one() {
     within_deadline(|| {
@@ -127,7 +127,7 @@ fn tasks_with_a_name_and_tasks_made_with_their_handle_are_accepted_as_well() {
     });
 }
 
-/// SLIP-14: the traits' provided methods must not count on another thread.
+/// SLIP-14: the traits' provided methods must not rely on another thread.
 #[test]
 fn the_provided_methods_work_when_the_task_runs_inline() {
     within_deadline(|| {
@@ -189,7 +189,7 @@ fn a_pool_runs_as_many_tasks_at_once_as_it_has_threads_and_no_more() {
     });
 }
 
-/// A blocked task delays its own thread, but not the tasks that wait behind it.
+/// A blocked task delays its own thread, but does not delay the tasks that wait behind it.
 #[test]
 fn an_idle_worker_takes_what_a_blocked_one_cannot() {
     within_deadline(|| {
@@ -211,8 +211,8 @@ fn an_idle_worker_takes_what_a_blocked_one_cannot() {
     });
 }
 
-/// A burst of submissions wakes all the workers that it needs, although its submitter wakes only the first
-/// worker.
+/// A burst of submissions wakes all the workers that the burst needs, although the submitter wakes only the
+/// first worker.
 #[test]
 fn tasks_that_wait_for_each_other_all_get_a_thread() {
     within_deadline(|| {
@@ -237,8 +237,8 @@ fn tasks_that_wait_for_each_other_all_get_a_thread() {
     });
 }
 
-/// This test is only a smoke test; the model checkers check the memory model. On a machine that orders all
-/// stores, the test cannot find a missing order.
+/// This test is only a smoke test; the models check the memory order. On a machine that orders all stores,
+/// the test cannot find a missing order.
 #[test]
 fn what_was_done_before_the_submission_is_seen_by_the_task_and_what_it_did_by_the_joiner() {
     within_deadline(|| {
@@ -264,8 +264,8 @@ fn tasks_of_a_single_thread_see_what_those_before_them_did() {
         let sum = Arc::new(AtomicUsize::new(0));
         for _ in 0..1_000 {
             let sum = Arc::clone(&sum);
-            // The addition has two separate steps on purpose. A second thread or a stale read would lose an
-            // addition.
+            // The addition deliberately has two separate steps. If a second thread ran at the same time, or
+            // if a read were stale, an addition would be lost.
             pool.execute(move || sum.store(sum.load(Ordering::Relaxed) + 1, Ordering::Relaxed)).unwrap();
         }
         pool.close();
@@ -307,9 +307,9 @@ fn a_task_can_submit_further_tasks_to_its_own_pool() {
     });
 }
 
-/// All threads run tasks at the same time. The first task in the queue begins first, even if no task ends
-/// before another has begun. Even after short tasks, a worker must not take two tasks at a time, because the
-/// first task could wait for the second.
+/// All threads run tasks at the same time. The first task in the queue begins first, even if all running
+/// tasks wait until other tasks begin. Even after short tasks, a worker must not take two tasks at a time,
+/// because the first task could wait for the second task.
 #[test]
 fn pairs_of_tasks_that_wait_for_each_other_meet_on_two_threads() {
     within_deadline(|| {

@@ -1,6 +1,6 @@
-//! After a panic in user code no thread, task or count is lost, wherever the panic happens.
+//! After a panic in user code, no thread, task or count is lost, no matter where the code panics.
 //!
-//! The handler that gets the report is tested in [`crate::panic_handler`]. Panics in hooks, factories and
+//! The module [`crate::panic_handler`] tests the handler that gets the report. Panics in hooks, factories and
 //! queues are tested in [`crate::hooks`], [`crate::factory`] and [`crate::bad_queue`].
 
 use std::panic::panic_any;
@@ -19,8 +19,8 @@ use crate::support::{
     Explosions, LONG, Signal, assert_matches, blocked, occupy, on_every_executor, within_deadline,
 };
 
-/// Calls `trouble` with a pool of one thread. Then the function asserts that the thread survives and that
-/// the numbers are right: `trouble` must add `tasks` and `panics` to the counters.
+/// Calls `trouble` with a pool of one thread. Then the function asserts that the thread is still alive and
+/// that the numbers are right: `trouble` must add `tasks` and `panics` to the counters.
 fn the_pool_survives(tasks: u64, panics: u64, trouble: impl FnOnce(&ThreadPoolExecutor)) {
     let pool = ThreadPoolExecutor::fixed(1);
     let worker = || pool.submit(|| thread::current().id()).unwrap().join_timeout(LONG).unwrap();
@@ -293,7 +293,7 @@ fn in_the_waker_of_a_task_that_is_cancelled() {
     });
 }
 
-/// FUT-5: on any executor, the holder of the handle gets the panic, and the submitter does not.
+/// FUT-5: on any executor, the holder of the handle gets the panic, and the submitter gets no panic.
 #[test]
 fn in_the_body_on_every_executor() {
     within_deadline(|| {

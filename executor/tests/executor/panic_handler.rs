@@ -1,5 +1,5 @@
-//! A panic that no joiner reads goes to the pool's handler, exactly once. (The process's handler has a test
-//! in a process of its own.)
+//! If no joiner reads a panic, the pool's handler gets the panic, exactly once. (The process's handler has a
+//! test in a separate process.)
 
 use std::sync::Arc;
 use std::thread;
@@ -19,7 +19,7 @@ struct Heard {
     after_cancel: bool,
 }
 
-/// Returns a pool of one thread, and the reports to its handler.
+/// Returns a pool of one thread, and the reports that its handler receives.
 fn pool() -> (ThreadPoolExecutor, Record<Heard>) {
     let (builder, heard) = builder();
     (builder.build().unwrap(), heard)
@@ -36,7 +36,7 @@ fn builder() -> (ThreadPoolBuilder, Record<Heard>) {
     (builder, heard)
 }
 
-/// Panics without the panic hook, which would fill the output.
+/// Panics without calling the panic hook, which would fill the output.
 fn fail() -> ! {
     std::panic::resume_unwind(Box::new("oh"))
 }
@@ -93,7 +93,8 @@ fn a_panic_whose_handle_is_dropped_unread_is_reported_then() {
     });
 }
 
-/// If the panic is read, in any of the possible ways, the panic belongs to the reader and is not reported.
+/// If the holder of the handle reads the panic, in any of the possible ways, the panic belongs to this reader
+/// and is not reported.
 #[test]
 fn a_panic_that_was_read_is_not_reported() {
     within_deadline(|| {
@@ -146,7 +147,7 @@ fn a_panic_that_none_of_several_handles_has_read_is_reported_once() {
     });
 }
 
-/// FUT-16: the handle can no longer report the panic, so the handler must report it.
+/// FUT-16: the handle can no longer report the panic, so the pool must report the panic to the handler.
 #[test]
 fn a_panic_after_a_cancellation_that_won_is_reported_and_marked_so() {
     within_deadline(|| {
@@ -171,7 +172,7 @@ fn a_panic_after_a_cancellation_that_won_is_reported_and_marked_so() {
     });
 }
 
-/// No task has failed, so no report comes.
+/// No task has failed, so the handler gets no report.
 #[test]
 fn neither_cancelled_nor_completed_tasks_are_reported() {
     within_deadline(|| {
@@ -188,7 +189,7 @@ fn neither_cancelled_nor_completed_tasks_are_reported() {
     });
 }
 
-/// The submitter runs the task, but the task still belongs to the pool.
+/// The submitter runs the task, but the task still counts as a task of the pool.
 #[test]
 fn a_panic_in_a_task_that_its_submitter_runs_is_reported_to_the_pools_handler() {
     within_deadline(|| {
@@ -233,7 +234,7 @@ fn a_panic_in_the_handler_itself_costs_nothing() {
     });
 }
 
-/// The handler panics, and the payload of that panic panics when it is dropped.
+/// The handler panics, and the payload of this panic panics when it is dropped.
 #[test]
 fn a_payload_of_the_handlers_own_panic_that_panics_again_costs_nothing() {
     within_deadline(|| {

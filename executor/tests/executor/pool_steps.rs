@@ -1,5 +1,5 @@
-//! The straightforward pool of `examples/pool_steps`, step by step. Each step has all abilities of the
-//! earlier steps, and adds a new ability. The example shows the faults that each step still has.
+//! Tests the straightforward pool of `examples/pool_steps`, step by step. Each step can do everything that
+//! the earlier steps can do, and one thing more. The example shows the faults that each step still has.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Sender};
@@ -32,7 +32,7 @@ trait Step {
     fn give(&self, job: Job);
 }
 
-/// The abilities of the steps from the third step on.
+/// The abilities that all steps from the third step on have.
 trait Ends: Step {
     fn end(self);
 }

@@ -13,7 +13,7 @@ use executor::{
 
 use crate::support::{LONG, Record, assert_matches, blocked, on_thread, rounds, tracked, within_deadline};
 
-/// FUT-47: the states are the same as the states of a task that has begun.
+/// FUT-47: the states of a promise are the same as the states of a task that has begun.
 #[test]
 fn a_promise_is_open_until_it_is_decided_and_both_ends_say_so() {
     type Decide = fn(&Promise<i32>, &TaskHandle<i32>);

@@ -18,7 +18,7 @@ fn one_thread(queue: impl WorkQueue + 'static) -> ThreadPoolExecutor {
     ThreadPoolExecutor::builder().queue(queue).build().unwrap()
 }
 
-/// Each kind of queue that can hold tasks.
+/// Each kind of queue that can store tasks.
 fn queues() -> [Box<dyn WorkQueue>; 6] {
     [
         Box::new(FifoQueue::unbounded()),
@@ -30,7 +30,7 @@ fn queues() -> [Box<dyn WorkQueue>; 6] {
     ]
 }
 
-/// A queue that passes its calls on to another queue, and counts them.
+/// A queue that passes its calls on to another queue, and counts the calls.
 struct Counting {
     queue: Box<dyn WorkQueue>,
     counts: Arc<Counts>,
@@ -38,9 +38,9 @@ struct Counting {
 
 #[derive(Default)]
 struct Counts {
-    /// The number of tasks in the queue, including cancelled tasks.
+    /// The number of tasks in the queue, counting cancelled tasks, too.
     tasks: AtomicUsize,
-    /// The number of times that the queue was asked to free memory.
+    /// The number of times that the pool has asked the queue to free memory.
     shrunk: AtomicUsize,
 }
 
@@ -93,7 +93,8 @@ fn counted(queue: FifoQueue) -> (ThreadPoolExecutor, Arc<Counts>) {
     (one_thread(queue), counts)
 }
 
-/// Returns the order in which a pool of one thread runs waiting tasks, each given by its name and priority.
+/// Makes a pool of one thread, and returns the order in which this pool runs tasks that have waited; each
+/// task is given by its name and priority.
 fn order(queue: impl WorkQueue + 'static, tasks: &[(&'static str, i32)]) -> Vec<&'static str> {
     let pool = one_thread(queue);
     let busy = occupy(&pool);
@@ -128,7 +129,7 @@ fn tasks_run_in_the_order_of_the_queue() {
     });
 }
 
-/// A late task overtakes the tasks that wait, but not the task that runs.
+/// A late task can overtake tasks that still wait, but not a task that already runs.
 #[test]
 fn an_important_task_overtakes_those_that_wait() {
     within_deadline(|| {
@@ -196,13 +197,13 @@ fn a_hand_off_takes_a_task_only_for_a_thread_that_is_idle() {
     });
 }
 
-/// Lets the idle thread become ready again. A thread that has just ended a task needs a moment until it is
-/// idle, and a hand-off queue accepts no task before that.
+/// Waits until the thread is idle again. A thread that has just ended a task needs a moment until it is idle;
+/// before the thread is idle, a hand-off queue accepts no task.
 fn settle_when_accepted(pool: &ThreadPoolExecutor) {
     eventually("the thread is idle and takes a task", || pool.execute(|| ()).is_ok());
 }
 
-/// A user's queue in which two classes of tasks take turns, and which refuses a task called `never`.
+/// A user's queue that gives out tasks of two classes alternately, and refuses a task with the name `never`.
 #[derive(Default)]
 struct TakingTurns {
     lines: [VecDeque<Task>; 2],
@@ -282,7 +283,7 @@ fn a_queue_of_ones_own_decides_on_the_order_and_on_growth() {
     });
 }
 
-/// REM-1, for submitted and for executed tasks.
+/// REM-1, both for submitted and for executed tasks.
 #[test]
 fn a_waiting_task_can_be_taken_out_once_and_the_one_that_runs_cannot() {
     within_deadline(|| {
@@ -385,7 +386,7 @@ fn cancelling_a_task_that_was_taken_out_changes_no_count() {
     });
 }
 
-/// REM-7: no count includes cancelled tasks, and `purge` frees the queue entries of cancelled tasks.
+/// REM-7: no count includes cancelled tasks, and `purge` removes the cancelled tasks' entries from the queue.
 #[test]
 fn purging_clears_out_what_cancelled_tasks_leave_behind() {
     within_deadline(|| {
@@ -439,8 +440,8 @@ fn a_cancelled_task_takes_no_room() {
     });
 }
 
-/// A task reaches the queue directly or through the inbox. In a pool with the library's own FIFO queue, only
-/// the first task of this test goes directly to the queue.
+/// A task reaches the queue either directly or through the inbox. In a pool with the library's own FIFO
+/// queue, only the first task of this test goes directly to the queue.
 #[test]
 fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
     within_deadline(|| {
@@ -466,8 +467,8 @@ fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
     });
 }
 
-/// A hand-off queue accepts one task for each idle thread. A task that was cancelled before it reached the
-/// queue does not count.
+/// A hand-off queue accepts one task for each idle thread. If a task was cancelled before it reached the
+/// queue, it does not count.
 #[test]
 fn a_task_cancelled_on_its_way_to_an_idle_thread_does_not_stand_for_one() {
     within_deadline(|| {

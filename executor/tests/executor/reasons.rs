@@ -25,7 +25,7 @@ fn a_token_that_is_not_cancelled_has_no_reason_and_a_plain_cancel_is_a_request()
     assert_eq!(token.check().unwrap_err().to_string(), "the task was cancelled");
 }
 
-/// A user can pass a reason on from one tree of tokens to another, for instance in a callback.
+/// A user can pass a reason on from one tree of tokens to another tree, for instance in a callback.
 #[test]
 fn a_reason_that_was_inherited_elsewhere_is_not_inherited_where_it_is_given() {
     let (request, other) = (CancelToken::new(), CancelToken::new());
@@ -151,7 +151,7 @@ fn outcome<T: std::fmt::Debug + Send + 'static>(handle: TaskHandle<T>) -> Cancel
     }
 }
 
-/// Returns a task that sleeps under its token. The latch tells when the task has begun.
+/// Returns a task that sleeps under its token. The latch opens when the task has begun.
 fn sleeper() -> (FutureTask<()>, Arc<Latch>) {
     let begun = Arc::new(Latch::new(1));
     let there = Arc::clone(&begun);
@@ -193,8 +193,8 @@ fn the_outcome_carries_the_reason_of_the_party_that_cancelled_through_any_handle
     });
 }
 
-/// If the body asks for its token after the cancel, that token has the reason, too, even if the result was
-/// taken before.
+/// If the body asks for its token after the cancel, this token also has the reason, even if the joiner
+/// already has the outcome.
 #[test]
 fn a_body_that_looks_late_is_told_the_reason() {
     within_deadline(|| {
@@ -290,7 +290,8 @@ fn the_losers_of_a_race_are_told_that_another_was_first() {
     });
 }
 
-/// A task that waits for other tasks passes the reason of its own cancel on to these tasks.
+/// If a task that waits for other tasks is cancelled, the reason of this cancel is passed on to the other
+/// tasks.
 #[test]
 fn an_interrupted_call_hands_its_own_reason_to_the_tasks_that_it_cancels() {
     within_deadline(|| {

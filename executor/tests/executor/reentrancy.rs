@@ -1,6 +1,6 @@
-//! User code never runs under a lock of the library, so it can use the pool, the handle and the token
-//! wherever the library calls or drops it. A fault here is a deadlock, and the test's deadline turns the
-//! deadlock into a failure.
+//! User code never runs under a lock of the library. So wherever the library calls or drops user code, this
+//! code can use the pool, the handle and the token. A fault here is a deadlock, and the test's deadline turns
+//! the deadlock into a failure.
 
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
@@ -10,7 +10,7 @@ use executor::{CancelToken, Canceller, ExecutorService, FutureTask, ThreadPoolEx
 
 use crate::support::{Signal, eventually, occupy, on_thread, within_deadline};
 
-/// Uses all objects that it can reach when it is called or dropped.
+/// When this value is called or dropped, it uses the pool, the canceller and the token.
 #[derive(Clone)]
 struct Meddler {
     pool: Arc<ThreadPoolExecutor>,
@@ -20,7 +20,7 @@ struct Meddler {
 }
 
 impl Meddler {
-    /// The field `canceller` belongs to the task that is being created, run or dropped.
+    /// The field `canceller` is the canceller of the task that is being created, run or dropped.
     fn new(pool: &Arc<ThreadPoolExecutor>, canceller: Canceller) -> Self {
         Self { pool: Arc::clone(pool), canceller, token: CancelToken::new(), has_meddled: Signal::new() }
     }
@@ -32,7 +32,7 @@ impl Meddler {
         self.has_meddled.set();
     }
 
-    /// Returns a value whose drop uses all objects that the meddler can reach.
+    /// Returns a value whose drop uses all objects of the meddler.
     fn trap(&self) -> Trap {
         Trap(self.clone())
     }
@@ -89,8 +89,8 @@ fn the_drop_of_tasks_handed_back() {
 fn the_drop_of_a_result_that_nobody_wants() {
     within_deadline(|| {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
-        // The canceller belongs to another task. If the task had captured its own canceller, the canceller
-        // and the result would keep each other alive.
+        // The canceller belongs to another task. If the task captured its own canceller, the canceller and
+        // the result would keep each other alive.
         let trap = Meddler::new(&pool, pool.submit(|| ()).unwrap().canceller()).trap();
         let meddled = trap.0.has_meddled.clone();
         drop(pool.submit(move || trap).unwrap());
@@ -253,7 +253,8 @@ impl std::fmt::Display for Trap {
 }
 impl std::error::Error for Trap {}
 
-/// If the pool can queue the task instead, the pool drops the factory's panic payload or error.
+/// If the pool can queue the task when the factory fails, the pool drops the payload of the factory's panic,
+/// or its error.
 #[test]
 fn the_drop_of_what_a_factory_panics_or_fails_with() {
     struct Bad {

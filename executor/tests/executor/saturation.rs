@@ -1,4 +1,4 @@
-//! The fate of a task for which there is no room, and of a task that comes after the shutdown.
+//! The fate of a task for which there is no room, and of a task that is submitted after the shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +15,8 @@ use crate::support::{
     LONG, Occupied, Record, Signal, assert_matches, eventually, occupy, on_thread, rounds, within_deadline,
 };
 
-/// Returns a pool with one busy thread and a queue with one place, which is full. The argument `first` is
-/// the task in the queue.
+/// Returns a pool that has one busy thread, and a queue with one place that is taken. The argument `first` is
+/// the task that waits in the queue.
 fn full(
     handler: impl RejectionHandler + 'static,
 ) -> (ThreadPoolExecutor, Occupied, executor::TaskHandle<i32>) {
@@ -140,7 +140,7 @@ fn caller_runs_runs_the_task_on_the_submitting_thread() {
     });
 }
 
-/// A submitter that runs a task submits no other task during that time, so it slows down. The task that the
+/// While a submitter runs a task, it submits no other task, so the submissions slow down. The task that the
 /// submitter runs overtakes the tasks that wait.
 #[test]
 fn with_caller_runs_the_submitter_does_every_task_that_does_not_fit_in_its_turn() {
@@ -259,7 +259,7 @@ fn discard_oldest_gives_the_task_back_if_there_is_no_queue_to_make_room_in() {
     });
 }
 
-/// A factory whose threads begin only when the test releases them.
+/// A factory whose threads begin only when the test lets them begin.
 #[derive(Clone, Default)]
 struct HeldBack(Signal);
 
@@ -323,7 +323,7 @@ fn a_task_that_was_given_back_can_be_submitted_again_until_it_is_accepted() {
     });
 }
 
-/// A handler that passes a task on to another pool if there is no room in this pool.
+/// A handler that submits a task to another pool if there is no room in this pool.
 struct Overflow(ThreadPoolExecutor);
 
 impl RejectionHandler for Overflow {
@@ -343,8 +343,8 @@ fn a_handler_of_ones_own_may_pass_the_task_on() {
     });
 }
 
-/// A handler that makes room by taking out the next task. The handler runs that task when the new task is in
-/// the queue.
+/// A handler that makes room by taking out the next task. When the new task is in the queue, the handler runs
+/// the task that the handler has taken out.
 struct Swap(Record<String>);
 
 impl RejectionHandler for Swap {
@@ -405,7 +405,7 @@ fn the_handler_hears_of_a_task_that_no_thread_could_be_started_for() {
     });
 }
 
-/// If a handler is replaced while a submitter's thread calls it, the call continues to its end.
+/// If a handler is replaced during a call of this handler, the call continues to its end.
 #[test]
 fn a_handler_may_replace_itself() {
     struct Once(std::sync::Weak<ThreadPoolExecutor>);
@@ -421,8 +421,8 @@ fn a_handler_may_replace_itself() {
     }
     within_deadline(|| {
         let pool = Arc::new(full(Abort).0);
-        // The tasks that filled the pool have ended, because the guard is gone. So the test fills the pool
-        // again.
+        // The tasks that filled the pool have ended, because the test has dropped the guard that kept the
+        // thread busy. So the test fills the pool again.
         eventually("it is idle", || pool.stats().completed == 2);
         let _busy = occupy(&pool);
         pool.execute(|| ()).unwrap();

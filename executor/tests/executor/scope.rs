@@ -1,4 +1,4 @@
-//! Tasks that borrow values, on every kind of executor.
+//! Tests of tasks that borrow values, on every kind of executor.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

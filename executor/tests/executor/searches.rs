@@ -1,4 +1,5 @@
-//! The searches of `examples/puzzle`: they find the solutions, notice when there is no solution, and end.
+//! Tests the searches of `examples/puzzle`: they find the solutions, notice when there is no solution, and
+//! end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -69,7 +70,7 @@ use puzzle::{Move, Position, Puzzle};
 use search::Search;
 use unfinished::{Answer, Unfinished};
 
-/// A way to search with tasks.
+/// One way to search with tasks.
 type Way<P> = fn(&Arc<Search<P>>, &Arc<dyn Executor>) -> Answer;
 
 fn ways<P: Puzzle>() -> [Way<P>; 3] {
@@ -80,7 +81,7 @@ fn ways<P: Puzzle>() -> [Way<P>; 3] {
     ]
 }
 
-/// More positions than any puzzle here has, except the large puzzle.
+/// More positions than any puzzle in this file has, except the large puzzle.
 const MOST: usize = 1 << 20;
 
 fn fresh<P: Puzzle>(puzzle: P) -> Arc<Search<P>> {
@@ -121,7 +122,7 @@ fn the_fewest_steps_of_klotski_are_found_in_order_and_by_levels() {
     });
 }
 
-/// The number of steps is well known. The block can never be at this target, so the search sees all
+/// The expected number of steps is well known. The block can never reach this target, so the search sees all
 /// positions.
 #[test]
 fn klotski_has_25955_positions() {
@@ -151,7 +152,7 @@ fn a_solution_that_tasks_find_is_a_way_from_the_start() {
     });
 }
 
-/// The order of the queue is also the order of the search.
+/// The tasks search the positions in the order in which the queue gives out the tasks.
 #[test]
 fn a_search_by_tasks_promises_no_shortest_solution() {
     within_deadline(|| {
@@ -243,7 +244,7 @@ fn a_cancel_stops_a_search_and_leaves_nothing_in_the_pool() {
     });
 }
 
-/// Without the solution, the search would never end.
+/// If the endless puzzle had no solution, the search would never end.
 #[test]
 fn a_solution_stops_those_who_still_search() {
     within_deadline(|| {
@@ -308,7 +309,7 @@ fn a_task_that_is_dropped_or_refused_or_panics_is_no_sign_that_there_is_no_solut
     });
 }
 
-/// The pool's request must reach a task that would never submit another task.
+/// The pool's request to stop must also reach a task that would never submit another task.
 #[test]
 fn a_pool_that_is_shut_down_now_ends_its_searches() {
     within_deadline(|| {
@@ -337,7 +338,8 @@ fn batches_have_at_most_so_many_tasks_at_a_time() {
         };
         let search = Arc::new(Search::new(Endless(look), 5_000));
         assert_eq!(batches::solve(&search, &executor, Bounds(3, 4)), Err(Unfinished::NoRoom));
-        // On each thread, a task that has given its place back may still be running.
+        // On each thread, one more task may still be running, although this task has already given its place
+        // back.
         assert!((3..=5).contains(&most.load(Ordering::Relaxed)), "{most:?}");
     });
 }

@@ -15,8 +15,8 @@ use crate::support::{
 
 type Wait = fn(&Semaphore) -> Result<usize, WaitError>;
 
-/// The four ways to wait for permits. If the wait fails, the function returns the reason. If the wait
-/// succeeds, the permits stay taken.
+/// Tests the four ways to wait for permits. If the wait fails, the function returns the reason. If the wait
+/// succeeds, the function does not give the permits back.
 const WAITS: [Wait; 4] = [
     |semaphore| semaphore.acquire().map(Permit::forget).map_err(WaitError::from),
     |semaphore| semaphore.acquire_many(3).map(Permit::forget).map_err(WaitError::from),
@@ -213,7 +213,7 @@ fn a_newcomer_overtakes_those_who_wait_only_if_it_is_not_fair() {
     });
 }
 
-/// An unfair semaphore, too, serves waiters in their order.
+/// An unfair semaphore also gives waiters their permits in the order in which they came.
 #[test]
 fn those_who_wait_stay_in_their_order_all_the_same() {
     within_deadline(|| {
@@ -245,7 +245,7 @@ fn an_owned_permit_comes_back_where_it_is_dropped() {
         assert_eq!(semaphore.available_permits(), 1);
         pool.submit(move || drop(permit)).unwrap().join().unwrap();
         assert_eq!(semaphore.available_permits(), 3);
-        // One task never runs, one task panics, and one task forgets its permit.
+        // One of these tasks never runs, one panics, and one forgets its permit.
         let permit = semaphore.acquire().unwrap().into_owned();
         drop(Task::new(move || drop(permit)));
         let permit = semaphore.acquire().unwrap().into_owned();
@@ -263,8 +263,8 @@ fn an_owned_permit_comes_back_where_it_is_dropped() {
     });
 }
 
-/// The semaphore had recorded which thread of the pool has the permit. When the permit becomes an owned
-/// permit, the record of its holder ends.
+/// The semaphore knew which thread of the pool had the permit. When the permit becomes an owned permit, the
+/// semaphore no longer knows the holder.
 #[test]
 fn an_owned_permit_of_a_pools_thread_comes_back_once() {
     within_deadline(|| {
@@ -279,8 +279,8 @@ fn an_owned_permit_of_a_pools_thread_comes_back_once() {
     });
 }
 
-/// The semaphore does not know which thread will give an owned permit back. So a wait for such a permit is
-/// never reported as a wait that cannot end. In this test the wait does end.
+/// The semaphore does not know which thread will give an owned permit back. So the library never reports a
+/// wait for such a permit as a wait that cannot end. The wait in this test ends.
 #[test]
 fn whoever_waits_for_an_owned_permit_is_not_said_to_starve() {
     within_deadline(|| {
@@ -295,7 +295,7 @@ fn whoever_waits_for_an_owned_permit_is_not_said_to_starve() {
         spot.wait_until_blocked();
         drop(permit);
         assert_eq!(waits.unwrap().join().unwrap(), Ok(1));
-        // When a task of the pool has the permit again, the holder of the permit is known again.
+        // When a task of the pool has the permit again, the semaphore knows the holder of the permit again.
         semaphore.release(1);
         let starves = pool.submit(move || {
             let _held = semaphore.acquire().unwrap();
@@ -347,8 +347,8 @@ fn one_release_can_serve_several_waiters() {
     });
 }
 
-/// The waiter at the head of the line gives up. The free permits were too few for that waiter. Now the free
-/// permits go to the waiters behind it.
+/// The waiter that has waited longest gives up. There were too few free permits for this waiter. Now the
+/// semaphore gives the free permits to the waiters behind it.
 #[test]
 fn a_waiter_that_gives_up_makes_way() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! One task at a time: the order of the tasks, and the fate of the line if the executor below refuses, drops
-//! or hands out tasks.
+//! One task at a time: the order of the tasks, and the fate of the strand if the executor below the strand
+//! refuses, drops or hands out tasks.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,7 +24,7 @@ fn tasks_run_one_at_a_time_and_in_the_order_of_each_submitter() {
                     for n in 0..100 {
                         let (busy, log) = (Arc::clone(busy), Arc::clone(log));
                         let task = move || {
-                            // The line orders the accesses to this value.
+                            // The strand orders the accesses to this value.
                             assert!(!busy.swap(true, Ordering::Relaxed), "another one runs");
                             log.lock().unwrap().push((submitter, n));
                             busy.store(false, Ordering::Relaxed);
@@ -84,7 +84,7 @@ fn a_refusal_comes_back_whole_and_strands_nobody() {
     });
 }
 
-/// An executor that refuses the first few tasks, and answers when the test lets it answer.
+/// An executor that refuses the first few tasks, and returns from a call when the test lets it return.
 struct Doubtful {
     asked: Spot,
     answer: Signal,
@@ -205,7 +205,7 @@ fn over_executors_that_run_tasks_at_once() {
         let inner_log = Arc::clone(&log);
         line.execute(move || {
             let log = Arc::clone(&inner_log);
-            // The new task runs behind the current task, not inside it.
+            // The new task runs after the current task has ended, not inside the current task.
             own.execute(move || log.lock().unwrap().push("inner")).unwrap();
             inner_log.lock().unwrap().push("outer");
         })
@@ -242,7 +242,7 @@ fn a_line_that_waits_for_itself_is_found_and_never_helped() {
     });
 }
 
-/// The head of the line is in the queue of a pool whose only thread waits for a task of the line.
+/// The drain task of the strand is in the queue of a pool whose only thread waits for a task of the strand.
 #[test]
 fn a_line_behind_a_task_that_waits_for_it_is_found() {
     within_deadline(|| {
@@ -254,7 +254,8 @@ fn a_line_behind_a_task_that_waits_for_it_is_found() {
             matches!(own.submit(|| ()).unwrap().join(), Err(JoinError::Starved(..)))
         });
         assert!(waits.unwrap().join_timeout(LONG).unwrap());
-        // The library also finds the wait if the task comes when the thread already waits for the task.
+        // The library also finds the wait if the task is submitted while the thread already waits for this
+        // task.
         let spot = Spot::default();
         let executor::FutureTask { task, handle } = executor::FutureTask::new(|| ());
         let at = spot.clone();
@@ -300,8 +301,8 @@ fn a_line_behind_a_task_that_can_go_on_is_waited_for() {
     });
 }
 
-/// An executor that answers each call as its function `answer` decides. The tasks that the executor accepts
-/// run on threads of their own. The executor counts the calls that are made inside one of its calls.
+/// An executor whose function `answer` decides what happens to each task. Each task that the executor accepts
+/// runs on a new thread. The executor counts the calls that are made while another of its calls is running.
 struct Told<F> {
     answer: F,
     calls: AtomicUsize,
@@ -420,8 +421,8 @@ fn lines_of_one_thread_take_turns() {
     });
 }
 
-/// The line owns its pool, so the drop of the line drops the pool. The drop of the pool waits until the head
-/// has given the pool back. So the head does not drop the pool.
+/// The serial executor owns its pool, so the drop of the serial executor drops the pool. The drop waits until
+/// the drain task has given the pool back. So the drain task does not drop the pool.
 #[test]
 fn a_line_that_is_dropped_waits_for_its_pool_also_while_it_takes_turns() {
     within_deadline(|| {
@@ -469,8 +470,8 @@ fn an_executor_that_panics_strands_nobody() {
         assert_matches!(first.handle.join(), Err(JoinError::Cancelled(_)));
         assert_eq!(line.submit(|| 2).unwrap().join_timeout(LONG).unwrap(), 2);
 
-        // The executor panics, but has stored the head. So a submitter that comes next from another thread
-        // may count on the stored head.
+        // The executor panics, but it has already stored the drain task. So the next submitter, on another
+        // thread, may rely on the stored drain task.
         let line = Arc::new(SerialExecutor::over(TooLate::default()));
         let first = executor::FutureTask::new(|| 1);
         panics(&*line, first.task);
@@ -482,12 +483,12 @@ fn an_executor_that_panics_strands_nobody() {
     });
 }
 
-/// The executor answers one submitter late. The late answer does not concern the head that another submitter
-/// offers during that time.
+/// The executor returns late from the call of one submitter. The late answer does not concern the drain task
+/// that another submitter submits meanwhile.
 #[test]
 fn a_late_yes_is_no_yes_to_another() {
-    /// An executor that runs the first task at once and answers late. The executor refuses the second task
-    /// late, and runs all other tasks.
+    /// An executor that runs the first task at once and returns late. The executor refuses the second task
+    /// late, and runs all later tasks.
     #[derive(Default)]
     struct Late {
         calls: AtomicUsize,

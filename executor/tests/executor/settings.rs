@@ -1,5 +1,5 @@
-//! The settings: the settings that contradict each other, the settings that can be changed while the pool
-//! runs, and a pool without settings.
+//! Tests the settings: settings that contradict each other, settings that can change while the pool runs, and
+//! a pool without settings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -144,7 +144,8 @@ fn a_pool_without_its_knobs_does_everything_else() {
     });
 }
 
-/// Several threads change the settings while the pool runs tasks. At the end, each task has run once.
+/// Several threads change the settings while the pool runs tasks. At the end of the test, each task has run
+/// exactly once.
 #[test]
 fn knobs_can_be_turned_while_the_pool_works() {
     within_deadline(|| {

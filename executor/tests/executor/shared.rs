@@ -150,7 +150,7 @@ fn it_can_be_awaited_by_many_and_again_and_again() {
     });
 }
 
-/// FUT-42, FUT-44, FUT-46, asked again and again.
+/// FUT-42, FUT-44, FUT-46: the test asks the handle again and again.
 #[test]
 fn looking_without_waiting_gives_the_outcome_if_there_is_one() {
     let (promise, handle) = Promise::new();
@@ -308,8 +308,8 @@ fn counted() -> (Waker, impl Fn() -> usize) {
     (Waker::from(wake), move || weak.strong_count() - 1)
 }
 
-/// A future that polls several handles can give each poll a new waker. In that case a handle keeps only the
-/// last waker.
+/// A future that polls several handles can pass a new waker to each poll. In this case a handle keeps only
+/// the waker of the last poll.
 #[test]
 fn a_handle_keeps_only_the_waker_of_its_last_poll_and_none_when_it_is_gone() {
     let (_promise, handle) = Promise::<()>::new();

@@ -1,5 +1,5 @@
-//! The special behaviour of the executors without a pool. (The example of the minimal pool shows that pool's
-//! faults.)
+//! The special behaviour of the executors that have no pool. (The example of the minimal pool shows the
+//! faults of that pool.)
 
 use std::sync::mpsc;
 use std::thread;

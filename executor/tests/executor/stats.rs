@@ -1,4 +1,4 @@
-//! The numbers of a pool, and the threads behind them.
+//! Tests the numbers that a pool reports, and the threads that these numbers count.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn no_thread_exists_before_the_first_task_and_then_one_more_for_each_up_to_the_s
         let pool = ThreadPoolExecutor::fixed(3);
         assert_eq!((pool.stats().threads, pool.stats().core_threads), (0, 3));
         for threads in [1, 2, 3, 3, 3] {
-            // Each task is joined before the next task comes, so the existing threads are idle.
+            // The test joins each task before it submits the next task, so an existing thread is idle.
             pool.submit(|| ()).unwrap().join().unwrap();
             assert_eq!(pool.stats().threads, threads);
         }
@@ -80,7 +80,7 @@ fn a_task_counts_as_completed_when_it_has_ended_and_not_before() {
     });
 }
 
-/// STAT-2, as a callback sees the numbers. The callback runs after a joiner was released.
+/// STAT-2: the numbers that a callback sees. The library releases a joiner before it runs the callback.
 #[test]
 fn a_callback_finds_its_task_counted() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! The simulation of `examples/steal_simulation` does all the work once and in order, and keeps the
-//! theoretical bounds.
+//! Tests that the simulation of `examples/steal_simulation` does all the work once and in order, and keeps
+//! the theoretical bounds.
 
 #[path = "../../examples/steal_simulation/costs.rs"]
 #[allow(unreachable_pub, dead_code)] // they read like modules of a library
@@ -31,8 +31,8 @@ use log::{Run, What};
 use pool::simulate;
 use tree::{Piece, Tree};
 
-/// The costs of a pool in which only the work takes time. In such a pool the result depends only on which
-/// worker takes which piece.
+/// The costs of a pool in which only the work takes time. In such a pool, the only thing that affects the
+/// result is which worker takes which piece.
 const FREE: Costs =
     Costs { call: 0, offer: 0, steal: 0, look: 1, patience: 0, wake: 0, wake_up: 0, offers: Offers::All };
 
@@ -54,7 +54,7 @@ fn joins_of(tree: &Tree) -> u64 {
     tree.0.iter().filter(|node| node.second.is_some()).count() as u64
 }
 
-/// Calls `check` with each tree, each number of workers and each set of costs, and with the result of that
+/// Calls `check` with each tree, each number of workers and each set of costs, and with the result of the
 /// run.
 fn for_each_run(check: impl Fn(&Tree, usize, Costs, &Run)) {
     for seed in 1..60 {
@@ -129,9 +129,9 @@ fn no_run_is_faster_than_the_work_divided_or_than_the_longest_way() {
     });
 }
 
-/// Theory promises `T1/p + c · T∞` if thieves may take any piece. In this simulation a worker that waits
-/// takes only pieces of one half, so theory promises no bound. For the trees of this test, `c` must be at
-/// least 3.94, and the test allows 5.
+/// Theory promises `T1/p + c · T∞` if thieves may take any piece. In this simulation a waiting worker takes
+/// only pieces of the half that it waits for, so theory promises no bound. For the trees of this test, `c`
+/// must be at least 3.94, and the test allows a `c` of 5.
 #[test]
 fn without_costs_a_run_is_not_much_slower_than_greedy() {
     for seed in 1..200 {

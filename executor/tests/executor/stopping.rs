@@ -1,4 +1,4 @@
-//! Ways to stop a pool without owning it: a token that is above the pool, or a stopper.
+//! Two ways to stop a pool without owning it: a token that is the parent of the pool's token, or a stopper.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -17,8 +17,8 @@ fn hanging_on(token: &CancelToken) -> ThreadPoolExecutor {
     ThreadPoolExecutor::builder().threads(1).cancel_token(token).build().unwrap()
 }
 
-/// Starts a task that sleeps until it is cancelled, and then sends the reason. The task sets the signal when
-/// it begins.
+/// Starts a task that sleeps until it is cancelled, and then sends the reason. The task sets the returned
+/// signal when it begins.
 fn sleeper(pool: &ThreadPoolExecutor) -> (Signal, mpsc::Receiver<Cancelled>) {
     let (begun, (tell, told)) = (Signal::new(), mpsc::channel());
     let there = begun.clone();
@@ -234,7 +234,8 @@ fn it_waits_for_the_end_and_keeps_nobody_from_it() {
     });
 }
 
-/// Stops its pool when a task needs too much. The hook does not keep the pool alive.
+/// Hooks that stop their pool when a task with the name "too much" begins. These hooks do not keep the pool
+/// alive.
 struct Fuse {
     stopper: Mutex<Option<Stopper>>,
     _value: Arc<()>,

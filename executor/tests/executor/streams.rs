@@ -1,6 +1,6 @@
-//! Connections that are shut down when a token is cancelled.
+//! Connections that the library shuts down when a token is cancelled.
 //!
-//! The shutdown of a socket wakes a read that is blocked on it, except on Windows.
+//! Shutting down a socket wakes a read that is blocked on the socket, except on Windows.
 #![cfg(not(windows))]
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -30,7 +30,7 @@ fn a_blocked_read_comes_back_with_a_clear_error_and_the_peer_sees_the_end() {
         let mut stream = CancellableStream::new(stream, &token);
         let reader = blocked(move || {
             let mut bytes = Vec::new();
-            // The call tries again after an error of the kind `Interrupted`.
+            // The method `read_to_end` tries again after an error of the kind `Interrupted`.
             stream.read_to_end(&mut bytes).map(|_| bytes)
         });
         token.cancel_because("closing");
@@ -46,7 +46,7 @@ fn a_blocked_write_comes_back_too() {
         let mut stream = CancellableStream::new(stream, &token);
         let writer = blocked(
             move || loop {
-                // The thread writes until there is no more room, because the peer reads nothing.
+                // The thread writes until there is no room for more data, because the peer reads nothing.
                 stream.write_all(&[0; 1 << 13])?;
             } as io::Result<()>,
         );

@@ -1,7 +1,9 @@
-//! The helpers that the tests share: deadlines, tasks that a test delays, and values that report their drop.
+//! The functions and types that the tests share: deadlines, tasks that a test delays, and values that report
+//! their drop.
 //!
-//! No helper uses the library's own latch or handles, because a fault in them could then hide itself. Every
-//! wait has a deadline, so a bug makes a test fail and does not make it hang.
+//! These functions do not use the library's own latch or handles: if the latch or the handles had a fault,
+//! this fault could hide itself. Every wait has a deadline, so a bug makes a test fail, and the test does not
+//! hang.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,16 +16,17 @@ use executor::{
     ScheduledThreadPoolExecutor, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
-/// A time that no wait in these tests reaches unless the library is broken, even on a fortieth of a
-/// processor. `.ci/mutants` breaks the library on purpose, and runs one test at a time on a core of its own.
+/// A time that no wait in these tests reaches, unless the library has a fault, even if a test gets only a
+/// fortieth of a processor. `.ci/mutants` breaks the library on purpose, and runs one test at a time on each
+/// core.
 pub(crate) const LONG: Duration = Duration::from_secs(if IS_IMPATIENT { 4 } else { 30 });
 
 const IS_IMPATIENT: bool = option_env!("EXECUTOR_TESTS_IMPATIENT").is_some();
 
-/// A time limit for waits that must time out.
+/// A time limit for waits that must reach their limit.
 pub(crate) const SHORT: Duration = Duration::from_millis(5);
 
-/// Runs a test, and fails if the test has not ended after twice the deadline of a single wait.
+/// Runs a test, and fails if the test has not ended after twice the time limit of a single wait.
 pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     let run = move || {
@@ -38,7 +41,7 @@ pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Waits until a fact is true; this is for facts that no event announces.
+/// Waits until a fact is true; use this function for facts that no event announces.
 pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + LONG;
     while !is_so() {
@@ -47,22 +50,22 @@ pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Runs a test of a deadline with more and more time, until the test's tasks were under way before the
+/// Repeats a test of a deadline with more and more time, until all tasks of the test have begun before the
 /// deadline. On an idle machine, the first attempt is enough.
 pub(crate) fn with_enough_time(attempt: impl Fn(Duration) -> bool) {
     let attempts = [100, 1_000, 5_000].map(Duration::from_millis);
     assert!(attempts.into_iter().any(attempt), "not even with the longest deadline were the tasks under way");
 }
 
-/// Returns the rounds of a race: `most` rounds, or fewer rounds if the time is up. On a busy machine, each
-/// round waits for its turn on a processor.
+/// Returns the numbers of the rounds of a race: there are `most` rounds, or fewer rounds if the time is up.
+/// On a busy machine, each round must wait until it gets a processor.
 pub(crate) fn rounds(most: usize) -> impl Iterator<Item = usize> {
     let end = Instant::now() + Duration::from_secs(if IS_IMPATIENT { 2 } else { 5 });
     (0..most).take_while(move |_| Instant::now() < end)
 }
 
-/// A one-way switch that a thread can wait for. A cancel does not end this wait, so a body that waits for a
-/// signal ignores its token.
+/// A switch that can be set only once, and that a thread can wait for. A cancel does not end this wait, so a
+/// body that waits for a signal ignores its token.
 #[derive(Clone, Default)]
 pub(crate) struct Signal(Arc<(Mutex<bool>, Condvar)>);
 
@@ -80,8 +83,9 @@ impl Signal {
         *self.0.0.lock().unwrap()
     }
 
-    /// Waits until the signal is set. The time limit is longer than the limit of any other wait. Otherwise a
-    /// delayed task could give up and continue just when its waiter gives up, too.
+    /// Waits until the signal is set. The time limit is longer than the limit of any other wait. If the
+    /// limits were equal, a delayed task could give up and continue at the moment when the thread that waits
+    /// for it gives up, too.
     pub(crate) fn wait(&self) {
         let limit = LONG * 3 / 2;
         let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), limit, |set| !*set).unwrap();
@@ -110,10 +114,11 @@ pub(crate) fn room_for_two() -> (ThreadPoolExecutor, Signal) {
     (builder.rejection_handler(Tell(refused.clone())).build().unwrap(), refused)
 }
 
-/// The spot where a thread is about to block.
+/// The place in the code of a thread where the thread is about to block.
 ///
-/// A test that releases a waiter proves little if the waiter had not begun to wait. So the waiter
-/// [arrives](Self::arrive) and blocks, and the test [waits until it is blocked](Self::wait_until_blocked).
+/// A test that releases a waiter proves little if the waiter had not begun to wait. So the waiter calls
+/// [`arrive`](Self::arrive) and then blocks; the test waits in
+/// [`wait_until_blocked`](Self::wait_until_blocked).
 #[derive(Clone, Default)]
 pub(crate) struct Spot {
     arrived: Signal,
@@ -129,16 +134,17 @@ impl Spot {
     }
 
     /// Returns when the thread sleeps or has ended. If the system does not show whether a thread sleeps, the
-    /// function waits for some time. If that time is too short, the tests prove less, but they do not fail.
+    /// function waits for some time. If this time is too short, the tests prove less, but they do not fail.
     pub(crate) fn wait_until_blocked(&self) {
         self.arrived.wait();
         let stat = self.thread.lock().unwrap().clone();
         if stat.is_empty() {
             return thread::sleep(4 * SHORT);
         }
-        // A thread that waits for a lock sleeps, too, but not for a long time. So the thread must be in the
-        // same sleep a little later. If the sleep looks like a wait for a lock, the sleep must be the same
-        // much later, because on a busy machine the holder may be unable to release the lock sooner.
+        // A thread that waits for a lock sleeps, too, but not for a long time. So the function checks a
+        // little later that the thread is still in the same sleep. If the sleep looks like a wait for a lock,
+        // the function checks again much later, because on a busy machine the holder may need much time to
+        // release the lock.
         eventually("the thread is blocked", || {
             let before = sleep_of(&stat);
             let looks = if before.is_some() && may_be_a_lock(&stat) { 40 } else { 1 };
@@ -151,15 +157,16 @@ impl Spot {
     }
 }
 
-/// Returns true if a thread sleeps as it does for a lock of the standard library: in a futex whose expected
-/// value is 2, which means a lock with waiters. (In a condition variable the value is 2 only by chance.)
+/// Returns true if a thread sleeps like a thread that waits for a lock of the standard library: in a futex
+/// whose expected value is 2, which means a lock with waiters. (In a condition variable the value is 2 only
+/// by chance.)
 fn may_be_a_lock(stat: &str) -> bool {
     let call = std::fs::read_to_string(stat.replace("/stat", "/syscall")).unwrap_or_default();
     call.split(' ').nth(3).is_some_and(|expected| expected == "0x2")
 }
 
-/// Returns the number of times that the thread has fallen asleep; this number identifies the current sleep.
-/// Returns `None` if the thread is awake.
+/// Returns how often the thread has fallen asleep; this number identifies the current sleep. Returns `None`
+/// if the thread is awake.
 fn sleep_of(stat: &str) -> Option<String> {
     let Ok(line) = std::fs::read_to_string(stat) else { return Some("the thread is gone".to_owned()) };
     let sleeps = line.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'));
@@ -168,10 +175,10 @@ fn sleep_of(stat: &str) -> Option<String> {
     sleeps.then(|| switches.unwrap_or_default())
 }
 
-/// The result of a thread that had blocked when the test got this value.
+/// The result of a thread that was already blocked when the test received this value.
 pub(crate) struct Waiter<R>(mpsc::Receiver<R>);
 
-/// Runs `f` on a thread of its own, and returns when `f` blocks.
+/// Runs `f` on a new thread, and returns when `f` blocks.
 pub(crate) fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> Waiter<R> {
     let spot = Spot::default();
     let there = spot.clone();
@@ -183,7 +190,7 @@ pub(crate) fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static)
     waiter
 }
 
-/// Runs `f` on a thread of its own.
+/// Runs `f` on a new thread.
 pub(crate) fn on_thread<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> Waiter<R> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
@@ -232,7 +239,7 @@ pub(crate) fn occupy_all(executor: &(impl Executor + ?Sized), threads: usize) ->
     (0..threads).map(|_| occupy(executor)).collect()
 }
 
-/// A list of events in their order.
+/// A list of events in the order in which they happened.
 pub(crate) struct Record<T>(Arc<Mutex<Vec<T>>>);
 
 impl<T> Record<T> {
@@ -262,8 +269,8 @@ impl<T> Clone for Record<T> {
 }
 
 /// Runs a task on a thread of the pool, and waits until that thread sleeps. When the thread sleeps, the pool
-/// can wake it for the next task. A wait until the pool counts the task as completed is not enough, because
-/// the thread does not sleep yet.
+/// can wake the thread for the next task. It is not enough to wait until the pool counts the task as
+/// completed, because the thread does not sleep yet at that moment.
 pub(crate) fn settle(pool: &ThreadPoolExecutor) {
     let spot = Spot::default();
     let there = spot.clone();
@@ -271,14 +278,14 @@ pub(crate) fn settle(pool: &ThreadPoolExecutor) {
     spot.wait_until_blocked();
 }
 
-/// Returns a value to capture, and a function that returns whether the value is still alive.
+/// Returns a value that a task can capture, and a function that returns whether the value is still alive.
 pub(crate) fn tracked() -> (Arc<()>, impl Fn() -> bool + Send + 'static) {
     let value = Arc::new(());
     let weak = Arc::downgrade(&value);
     (value, move || weak.strong_count() > 0)
 }
 
-/// A value that panics when it is dropped, and counts its drops.
+/// A value that panics when it is dropped, and that counts its drops.
 #[derive(Debug)]
 pub(crate) struct Bomb(Arc<AtomicUsize>);
 
@@ -303,7 +310,8 @@ impl Drop for Bomb {
     }
 }
 
-/// Runs a test with each kind of executor, by itself and through the usual pointers to executors.
+/// Runs a test with each kind of executor: with the executor itself, and through the usual pointers to the
+/// executor.
 pub(crate) fn on_every_executor(test: impl Fn(&dyn Executor)) {
     on_every_pool(|pool| test(&pool));
     let others: [(&str, Box<dyn Executor>); 4] = [
@@ -354,7 +362,7 @@ pub(crate) fn on_every_concurrent_executor(test: impl Fn(&dyn Executor)) {
     }
 }
 
-/// Runs a test, and names the executor in the message if the test fails.
+/// Runs a test; if the test fails, the message names the executor.
 fn on(name: &str, test: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(test)) {
         eprintln!("with {name}:");

@@ -1,4 +1,4 @@
-//! The removal of a waiting task from its queue, by the task's handle.
+//! A task's handle removes the waiting task from its queue.
 
 use std::thread;
 
@@ -74,7 +74,7 @@ fn a_task_that_was_taken_out_by_its_handle_and_dropped_is_cancelled() {
     });
 }
 
-/// Either the worker or the handle gets the task.
+/// Either the worker runs the task, or the handle takes it out.
 #[test]
 fn a_task_is_run_by_the_pool_or_taken_out_and_never_both() {
     within_deadline(|| {

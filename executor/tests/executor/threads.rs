@@ -1,5 +1,5 @@
-//! The moments at which a pool starts and ends threads: the pool's sizes, the keep-alive time, and the
-//! effect of the queue.
+//! When a pool starts threads and when it ends them: the pool's sizes, the keep-alive time, and the effect of
+//! the queue.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -161,7 +161,7 @@ fn with_core_timeout_an_idle_core_thread_ends_and_the_next_task_gets_another() {
     });
 }
 
-/// KEEP-4. The thread above the core size ends, so the time was long enough for the core thread, too.
+/// KEEP-4. The thread above the core size has ended, so the core thread has also had enough time to end.
 #[test]
 fn without_core_timeout_core_threads_survive_the_keep_alive_time_and_those_above_do_not() {
     within_deadline(|| {
@@ -268,7 +268,7 @@ fn a_thread_that_is_woken_without_a_task_has_been_idle_all_the_same() {
                 longest.set(longest.get().max(woken.replace(Instant::now()).elapsed()));
                 size(&pool) == 0
             });
-            // If this test's thread had a long pause, the worker may have ended because no task woke it.
+            // If the thread of this test had a long pause, the worker may have ended because no task woke it.
             longest.get().max(woken.get().elapsed()) < keep_alive / 2
         });
     });
@@ -307,7 +307,8 @@ fn a_lower_core_size_ends_idle_threads_and_a_higher_one_starts_threads_for_what_
     });
 }
 
-/// The core size and the maximum of such a pool must be equal, so users can change the two only together.
+/// The core size and the maximum of such a pool must be equal, so users can change the two values only
+/// together.
 #[test]
 fn a_pool_without_a_bound_is_resized_in_both_directions() {
     within_deadline(|| {
@@ -440,7 +441,7 @@ fn the_life_of_a_pool() {
     });
 }
 
-/// Threads end while tasks come, and every task must get a thread.
+/// Threads end while new tasks come, and every task must get a thread.
 #[test]
 fn no_task_is_missed_by_threads_that_are_about_to_end() {
     within_deadline(|| {
@@ -452,7 +453,7 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
             assert_eq!(handle.join_timeout(LONG).unwrap(), n);
             tasks += 1;
             if n % 3 == 0 {
-                // This sleep is not a wait for an event, so any duration is right.
+                // This sleep does not wait for any event, so any duration is right.
                 std::thread::sleep(Duration::from_micros(40));
             }
         }
@@ -462,7 +463,7 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
     });
 }
 
-/// A running task is not lost if its thread is one too many.
+/// If a running task's thread is one too many, the pool does not lose the task.
 #[test]
 fn a_pool_shut_down_while_it_shrinks_ends() {
     within_deadline(|| {

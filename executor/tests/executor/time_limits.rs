@@ -1,4 +1,4 @@
-//! Waits for a task with a time limit, and the cancel of the task when the time is up.
+//! A caller waits for a task with a time limit, and cancels the task when the time is up.
 
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ fn a_timed_join_gives_up_when_the_time_is_up_and_not_before_and_the_task_goes_on
 #[cfg(target_os = "linux")]
 #[test]
 fn a_long_wait_uses_hardly_any_processor_time() {
-    /// Returns the user and system time of the calling thread, in hundredths of a second.
+    /// Returns the user and system time that the calling thread has used, in hundredths of a second.
     fn ticks() -> u64 {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
         let after_name = stat.rsplit(')').next().unwrap();
@@ -95,7 +95,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before(
             };
             assert!(start.elapsed() >= SHORT);
             assert_eq!(handle.state(), TaskState::Cancelled);
-            // If the task has not begun, it never begins.
+            // If the task has not begun when the time is up, it never begins.
             assert_matches!(
                 told.recv_timeout(LONG),
                 Ok(Err(Cancelled { .. })) | Err(mpsc::RecvTimeoutError::Disconnected)
@@ -208,8 +208,8 @@ fn waits_of_this_thread() -> u32 {
     count.unwrap().trim().parse().unwrap()
 }
 
-/// A wait without time must not put the thread to sleep, because the system would wake it too late, by the
-/// slack of its timer.
+/// A wait with a time limit of zero must not put the thread to sleep, because the slack of the system's timer
+/// would delay the wake-up.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_wait_without_time_does_not_sleep() {

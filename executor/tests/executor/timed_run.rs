@@ -1,5 +1,5 @@
-//! The timed runs of `examples/timed_run`: for each version, the tests show the fault, and that the cure is
-//! right.
+//! Tests the timed runs of `examples/timed_run`: for each version, the tests show the fault, and show that
+//! the cure is right.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
@@ -28,8 +28,8 @@ use on_the_callers_thread::{late_cancel, taken_back};
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
 
-/// Returns a task that ends when it is asked to stop, and then sets the signal. (If no request comes in time,
-/// the task sets the signal, too.)
+/// Returns a task that ends when it is asked to stop, and that sets the signal at its end. (If no request
+/// comes in time, the task sets the signal, too.)
 fn until_told(told: &Signal) -> impl FnOnce() + Send + 'static {
     let told = told.clone();
     move || {
@@ -39,7 +39,7 @@ fn until_told(told: &Signal) -> impl FnOnce() + Send + 'static {
     }
 }
 
-/// Runs `f` as the caller of a timed run, and returns its result and the caller's token.
+/// Runs `f` as the caller of a timed run; returns the result of `f`, and the token of the caller.
 fn as_a_caller<R>(f: impl FnOnce() -> R) -> (R, CancelToken) {
     let caller = CancelToken::new();
     (caller.attach(f), caller)
@@ -60,7 +60,7 @@ fn a_late_cancel_hits_what_the_caller_does_next() {
     });
 }
 
-/// In Java, such a cancel can hit the next task, because it interrupts the thread and not the task.
+/// In Java, such a cancel can hit the next task, because the cancel interrupts the thread and not the task.
 #[test]
 fn a_late_cancel_does_not_hit_the_next_task_of_its_thread() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! After an abrupt shutdown, an executor names the tasks that were cut off: some are certain, and some are
-//! presumed. It does not report other tasks.
+//! After an abrupt shutdown, an executor reports two kinds of tasks: tasks that were certainly cut off, and
+//! tasks that were presumably cut off. The executor does not report other tasks.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -36,8 +36,8 @@ fn a_task_that_gives_up_is_known_to_be_cut_off() {
     });
 }
 
-/// This false positive cannot be avoided: the task has done its work, and is asked to stop before it can
-/// report its completion.
+/// This false positive cannot be avoided: the task has done its work, but a request to stop comes before the
+/// task can report its completion.
 #[test]
 fn a_task_that_was_done_before_it_could_say_so_is_presumed_to_be_cut_off() {
     within_deadline(|| {
@@ -113,8 +113,8 @@ fn what_ended_before_and_what_never_began_is_not_reported() {
     });
 }
 
-/// The executor below has handed the task out. The new owner runs the task after the end, under a cancelled
-/// token.
+/// The pool below the executor has handed the task out. The new owner of the task runs it after the
+/// executor's end, under a cancelled token.
 #[test]
 fn what_somebody_else_runs_after_the_end_is_not_reported() {
     within_deadline(|| {
@@ -242,7 +242,7 @@ fn one_task_inline_that_stops_its_own_executor_is_cut_off() {
     assert!(tracking.cut_off().unwrap().is_empty());
 }
 
-/// Returns a task that records whether it completed or was asked to stop while it ran.
+/// Returns a task that records whether it completed, or was asked to stop while it ran.
 fn told(done: &Arc<std::sync::Mutex<BTreeSet<usize>>>, n: usize) -> Task {
     let done = Arc::clone(done);
     Task::new(move || {
@@ -253,8 +253,8 @@ fn told(done: &Arc<std::sync::Mutex<BTreeSet<usize>>>, n: usize) -> Task {
     })
 }
 
-/// Each accepted task has completed before the request, or comes back, or is reported. A completed task can
-/// be reported, too. A task that has begun never comes back.
+/// Each accepted task completes before the request to stop, or it comes back, or the executor reports it. The
+/// executor may also report a completed task. A task that has begun never comes back.
 #[test]
 fn no_task_is_lost_between_the_lists() {
     within_deadline(|| {

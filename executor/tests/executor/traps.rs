@@ -1,5 +1,5 @@
-//! The common complaints about other thread pools, with one test for each complaint. The complaints do not
-//! apply to this library.
+//! Common complaints about other thread pools, with one test for each complaint. The tests show that the
+//! complaints do not apply to this library.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use crate::support::{
     LONG, Record, SHORT, assert_matches, blocked, eventually, occupy, tracked, within_deadline,
 };
 
-/// The pool keeps the user's bound in every case, and a submitter that exceeds the bound gets an error.
+/// The pool always keeps the user's bound, and a submitter that exceeds the bound gets an error.
 #[test]
 fn unbounded_by_accident() {
     within_deadline(|| {
@@ -37,8 +37,8 @@ fn unbounded_by_accident() {
     });
 }
 
-/// If the queue would never let the pool reach its maximum, the construction of the pool returns an error. So
-/// users learn of such a contradiction at once.
+/// If the queue prevents the pool from ever reaching its maximum, the construction of the pool returns an
+/// error. So users learn of such a contradiction at once.
 #[test]
 fn maximum_never_reached() {
     within_deadline(|| {
@@ -74,7 +74,7 @@ fn no_blocking_or_timed_submit() {
     });
 }
 
-/// If a task never runs, its waiters are released, whatever happened to the task.
+/// If a task never runs, its waiters are released, no matter why the task does not run.
 #[test]
 fn discarded_tasks_handles_never_finish() {
     within_deadline(|| {
@@ -166,8 +166,8 @@ fn no_names_and_no_view_inside() {
     });
 }
 
-/// The captured values of a cancelled task are dropped at once. The queue entries of such tasks do not pile
-/// up.
+/// When a task is cancelled, its captured values are dropped at once. The queue entries of cancelled tasks do
+/// not accumulate.
 #[test]
 fn cancelled_tasks_held_in_memory() {
     within_deadline(|| {
@@ -217,8 +217,8 @@ fn failures_that_vanish() {
     });
 }
 
-/// The core size is zero and the queue has room. In `java.util.concurrent`, such a pool once ran no task at
-/// all.
+/// The core size of the pool is zero, and its queue has room. In `java.util.concurrent`, such a pool once ran
+/// no tasks at all.
 #[test]
 fn core_zero_runs_nothing() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Scenarios for handles, with each way to wait for a handle.
+//! Scenarios for handles: they wait for a handle in each possible way.
 
 use std::thread;
 

@@ -1,15 +1,15 @@
 //! Checks that no memory is leaked: after each scenario the process has exactly as many allocated bytes and
-//! threads as before.
+//! as many threads as before.
 //!
 //! A scenario is a function that prepares some objects and returns the body of a round. The prepared objects
-//! stay for all rounds. So the bytes show how much memory each round adds to a pool, token or latch that
-//! lives through all rounds. After the rounds the prepared objects are dropped, which shows the memory that
-//! they themselves leave behind. The first rounds only fill caches and buffers. Each round has a thread of
-//! its own, which frees its thread-locals when it ends. A round ends when all threads that were started in
-//! it have ended, so the numbers are exact.
+//! exist during all rounds. So the bytes show how much memory each round adds to a pool, token or latch that
+//! exists during all rounds. After the rounds, the prepared objects are dropped; this shows whether the
+//! objects leave memory behind. The first rounds only fill caches and buffers. Each round has its own thread,
+//! which frees its thread-locals when it ends. A round ends when all threads that were started in the round
+//! have ended, so the numbers are exact.
 //!
-//! These tests do not use the standard test harness, because the harness has threads and allocations of its
-//! own. Filters, `--exact` and `--list` work as usual.
+//! These tests do not use the standard test harness, because the harness itself has threads and allocations.
+//! Filters, `--exact` and `--list` work as usual.
 #![allow(unsafe_code, reason = "an allocator that counts is an allocator")]
 
 mod support;
@@ -53,7 +53,7 @@ fn subtract(bytes: usize) {
     LIVE_BYTES.fetch_sub(bytes.cast_signed(), Ordering::SeqCst);
 }
 
-// SAFETY: each method passes its arguments on to `System` unchanged.
+// SAFETY: each method passes its arguments to `System` unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size());
@@ -86,14 +86,14 @@ struct Holdings {
 }
 
 impl Holdings {
-    /// Counts the threads before it reads the bytes. When the number of threads is the old number again, no
-    /// other thread changes the bytes.
+    /// The function counts the threads before it reads the bytes. When the number of threads is the same as
+    /// before, no other thread changes the bytes.
     fn now() -> Self {
         let threads = threads();
         Self { threads, bytes: LIVE_BYTES.load(Ordering::SeqCst) }
     }
 
-    /// Waits until the process has as many bytes and threads as this value says.
+    /// Waits until the process has as many bytes and threads as this value records.
     fn assert_again(self, when: impl std::fmt::Display) {
         let deadline = Instant::now() + LONG;
         while Self::now() != self {
@@ -106,15 +106,15 @@ impl Holdings {
     }
 }
 
-/// Returns the number of threads of the process. A thread counts until it has freed all the memory that it
-/// frees at its end.
+/// Returns the number of threads of the process. A thread counts as a thread of the process until it has
+/// freed all memory that it frees at its end.
 #[cfg(target_os = "linux")]
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()
 }
 
-/// Returns 0. Other systems do not show the threads, so on these systems no number is exact and nothing is
-/// measured.
+/// Returns 0. Other systems do not show the threads of a process, so on these systems no number is exact and
+/// the tests measure nothing.
 #[cfg(not(target_os = "linux"))]
 fn threads() -> usize {
     0
@@ -208,7 +208,7 @@ fn measure(scenario: fn() -> Round) {
     at_first.assert_again("when all is dropped");
 }
 
-/// Runs `f`, and waits until all threads that were started during the call have ended.
+/// Runs `f`, and waits until all threads that were started during this call have ended.
 fn with_all_its_threads(f: impl FnOnce()) {
     let before = threads();
     f();

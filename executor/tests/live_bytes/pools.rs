@@ -78,8 +78,8 @@ pub(crate) fn handed_back() -> impl Fn() + Sync {
     }
 }
 
-/// Each burst is larger than the previous burst, so a queue that kept its memory would grow in each round.
-/// When the pool is idle again, it must use as much memory as before.
+/// Each burst is larger than the burst before, so a queue that kept its memory would grow in each round. When
+/// the pool is idle again, it must not use more memory than before.
 pub(crate) fn bursts_in_a_pool_that_stays() -> impl Fn() + Sync {
     let pool = ThreadPoolExecutor::builder().threads(1).prestart().build().unwrap();
     let tasks = AtomicUsize::new(10_000);
@@ -106,8 +106,8 @@ pub(crate) fn workers_that_time_out() -> impl Fn() + Sync {
     }
 }
 
-/// A factory whose threads have no names. The worker that stays is a different one each time, and a name with
-/// one more digit would need one more byte.
+/// A factory whose threads have no names. In each round a different worker remains; if its name had a longer
+/// number, the name would need one more byte.
 struct Nameless;
 
 impl ThreadFactory for Nameless {
@@ -121,21 +121,21 @@ pub(crate) fn workers_in_surplus() -> impl Fn() + Sync {
     let pool = pool.thread_factory(Nameless).build().unwrap();
     drop(occupy(&pool));
     move || {
-        // The new maximum is one more than the number of busy threads, because the idle thread perhaps does
-        // not wait for a task yet.
+        // The new maximum is one more than the number of busy threads, because the idle thread may not wait
+        // for a task yet.
         pool.set_maximum_threads(4).unwrap();
         let busy = [occupy(&pool), occupy(&pool), occupy(&pool)];
         pool.set_maximum_threads(1).unwrap();
         drop(busy);
         until("the surplus is gone", || pool.stats().threads == 1);
-        // The worker that stays may have begun only now. When the worker has counted its first task, it
+        // The worker that remains may have begun just now. After the worker has counted its first task, it
         // allocates no more memory.
         until("it waits for a task", || pool.execute(|| ()).is_ok());
         until("it has run it", || pool.stats().completed == pool.stats().task_count());
     }
 }
 
-/// A factory that starts no threads until the test permits it.
+/// A factory that starts no thread until the test permits it.
 struct Reluctant(Arc<AtomicBool>);
 
 impl ThreadFactory for Reluctant {

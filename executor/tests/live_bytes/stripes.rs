@@ -1,4 +1,4 @@
-//! Stripes: the memory that a key without tasks leaves behind.
+//! Stripes: checks the memory that a key without tasks leaves behind.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,12 +10,12 @@ use executor::{
 use crate::LIVE_BYTES;
 use crate::support::{large_task, occupy, until};
 
-/// The bytes that an executor and its pool may keep when all stripes are removed, however many stripes there
-/// were: tables with spare rows, and room for tasks in the queue.
+/// The number of bytes that an executor and its pool may keep after all stripes are removed, no matter how
+/// many stripes there were: tables keep spare rows, and the queue keeps room for tasks.
 const IDLE: isize = 1 << 20;
 
-/// In each round twenty thousand keys have tasks at once. Then twenty thousand more keys have tasks, one key
-/// after the other. All rounds together use some million keys.
+/// In each round, twenty thousand keys have tasks at the same time. Then twenty thousand more keys have
+/// tasks, one key after the other. All rounds together use some million keys.
 pub(crate) fn many_at_once_and_many_in_turn() -> impl Fn() + Sync {
     let next = AtomicUsize::new(0);
     move || {
@@ -34,8 +34,8 @@ pub(crate) fn many_at_once_and_many_in_turn() -> impl Fn() + Sync {
         for key in first + 20_000..first + 40_000 {
             striped.execute_in(key, || ()).unwrap();
             if key % 100 == 0 {
-                // Without this wait, a busy machine would have thousands of stripes at once, and the pool
-                // would keep room for them.
+                // Without this wait, there would be thousands of stripes at once on a busy machine, and the
+                // pool would keep room for them.
                 all_gone();
             }
         }
@@ -50,7 +50,7 @@ pub(crate) fn many_at_once_and_many_in_turn() -> impl Fn() + Sync {
     }
 }
 
-/// Lines that end in other ways than by running all their tasks.
+/// Strands that end although some of their tasks have not run.
 pub(crate) fn handed_back_and_dropped() -> impl Fn() + Sync {
     || {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
@@ -74,8 +74,8 @@ pub(crate) fn handed_back_and_dropped() -> impl Fn() + Sync {
     }
 }
 
-/// Lines remove cancelled tasks. Apart from a few tasks, at most half of the tasks in a line are cancelled
-/// ones.
+/// Lines remove cancelled tasks. Apart from a few tasks, at most half of the tasks in a strand are cancelled
+/// tasks.
 pub(crate) fn cancelled_while_they_wait() -> impl Fn() + Sync {
     || {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
@@ -94,8 +94,8 @@ pub(crate) fn cancelled_while_they_wait() -> impl Fn() + Sync {
     }
 }
 
-/// The process has one record of the lines with tasks that report to a waiter. A line is in the record until
-/// such tasks have left the line.
+/// The process has one record of the strands whose tasks report to a waiter. A strand is in the record until
+/// all its tasks of this kind have left the strand.
 pub(crate) fn reported_to_who_waits_for_any() -> impl Fn() + Sync {
     let next = AtomicUsize::new(0);
     move || {

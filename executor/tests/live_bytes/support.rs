@@ -1,4 +1,4 @@
-//! The helpers that the scenarios share.
+//! The functions and types that the scenarios share.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use executor::{Executor, TaskHandle, prelude::*};
 
-/// A time that no wait here reaches, unless the library is broken or the machine is very busy. `.ci/mutants`
-/// breaks the library on purpose, and runs one scenario at a time on a core of its own.
+/// A time that no wait in these scenarios reaches, unless the library has a fault or the machine is very
+/// busy. `.ci/mutants` breaks the library on purpose, and runs one scenario at a time on each core.
 pub(crate) const LONG: Duration =
     Duration::from_secs(if option_env!("EXECUTOR_TESTS_IMPATIENT").is_some() { 8 } else { 30 });
 
-/// A time limit for waits that must time out.
+/// A time limit for waits that must reach their limit.
 pub(crate) const SHORT: Duration = Duration::from_micros(100);
 
 pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
@@ -23,18 +23,18 @@ pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Returns true if the caller is the only thread of the process that runs or could run.
+/// Returns true if no thread of the process except the caller runs or could run.
 pub(crate) fn all_others_sleep() -> bool {
     let running = std::fs::read_dir("/proc/self/task").unwrap().filter(|thread| {
         let stat = std::fs::read_to_string(thread.as_ref().unwrap().path().join("stat"));
         // The thread's state comes after its name, which may contain spaces and parentheses. A thread that
-        // has ended has no state.
+        // has already ended has no state.
         stat.is_ok_and(|stat| !stat.rsplit(") ").next().unwrap().starts_with('S'))
     });
     running.count() == 1
 }
 
-/// A one-way switch that a thread can wait for.
+/// A switch that can be set only once, and that a thread can wait for.
 #[derive(Clone, Default)]
 pub(crate) struct Signal(Arc<(Mutex<bool>, Condvar)>);
 
@@ -78,7 +78,7 @@ impl Drop for Busy {
     }
 }
 
-/// Panics without the panic hook, which would print.
+/// Panics without calling the panic hook, which would print.
 pub(crate) fn fail() {
     resume_unwind(Box::new("oh"));
 }
@@ -102,7 +102,7 @@ pub(crate) fn run_until_cancelled(executor: &impl Executor) -> TaskHandle<()> {
     handle.unwrap()
 }
 
-/// Runs `f` on a thread of its own, and joins it.
+/// Runs `f` on a new thread, and joins this thread.
 pub(crate) fn elsewhere<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| scope.spawn(f).join().unwrap())
 }

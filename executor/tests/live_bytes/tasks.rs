@@ -1,4 +1,4 @@
-//! The ways in which a task can end.
+//! Scenarios for the ways in which a task can end.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;

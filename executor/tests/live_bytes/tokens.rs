@@ -96,7 +96,7 @@ pub(crate) fn tokens_of_tasks() -> impl Fn() + Sync {
     }
 }
 
-/// A token with a deadline far in the future, so that the timer's thread exists in each round.
+/// A token whose deadline is far in the future, so that the timer's thread exists in each round.
 fn kept_awake() -> CancelToken {
     CancelToken::new().with_timeout(Duration::from_secs(3600))
 }

@@ -1,4 +1,4 @@
-//! Waits that end without their event, on objects that live through all rounds.
+//! Waits that end although their event has not happened, on objects that exist during all rounds.
 
 use std::thread;
 

@@ -1,5 +1,5 @@
-//! The child processes that the tests start. Each child process is an ignored test, which proves nothing by
-//! itself.
+//! The child processes that the tests start. Each child process runs one ignored test, and this test proves
+//! nothing by itself.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::process::LONG;
 /// A deadline that passes during the test.
 pub(crate) const SOON: Duration = Duration::from_secs(1);
 
-/// Reports to the test, in a separate line, because the test harness writes to standard output, too.
+/// Reports an event to the test in a separate line, because the test harness also writes to standard output.
 fn say(what: impl std::fmt::Display) {
     let mut stdout = std::fs::OpenOptions::new().write(true).open("/dev/stdout").unwrap();
     stdout.write_all(format!("\n@{what}\n").as_bytes()).unwrap();
@@ -34,7 +34,7 @@ fn add(shutdown: &ShutdownHooks, name: &'static str) {
     shutdown.add(name, move |_| say(name)).unwrap();
 }
 
-/// Adds a hook that also reports the cause of the end.
+/// Adds a hook that also reports why the process ends.
 fn add_with_cause(shutdown: &ShutdownHooks, name: &'static str) {
     let hook = move |shutdown: &Shutdown<'_>| say(format_args!("{name}: {:?}", shutdown.cause()));
     shutdown.add(name, hook).unwrap();
@@ -45,7 +45,7 @@ fn wait_for_the_end() -> ! {
     panic!("the process has not ended");
 }
 
-/// Sends the process a signal, as another process would.
+/// Sends a signal to the process, as another process would do.
 fn terminate() -> ! {
     kill_process(getpid(), Signal::TERM).unwrap();
     wait_for_the_end()
@@ -145,7 +145,7 @@ child!(exits_in_a_hook_that_panics {
     terminate();
 });
 
-/// Runs a process in which a hook calls `exit`, at some depth inside the calls that the hook makes.
+/// Runs a process in which a hook calls `exit` from inside one or more calls that the hook makes.
 fn exits_by(how: fn(ShutdownHooks)) {
     let report = |report: &panics::PanicReport<'_>| say(format_args!("reported: {report}"));
     panics::set_handler(Arc::new(report));
@@ -319,7 +319,7 @@ child!(requested_and_hangs {
     wait_for_the_end();
 });
 
-/// Adds three hooks: the hook that runs second blocks, so the last hook never runs.
+/// Adds three hooks: the hook that runs second blocks, so the hook that would run last never runs.
 fn hooks_that_block(shutdown: &ShutdownHooks) {
     add(shutdown, "a");
     shutdown.add("blocks", |_| thread::sleep(2 * LONG)).unwrap();
@@ -395,7 +395,7 @@ child!(writes_much {
 
 child!(cannot_flush {
     let _shutdown = install(SOON);
-    // The pipe is opened a second time, so that only the new description is non-blocking.
+    // The code opens the pipe a second time, so that only the new file description is non-blocking.
     let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
     let pipe = rustix::fs::open("/dev/stdout", flags, rustix::fs::Mode::empty()).unwrap();
     print!("half a line, which stays in the buffer");

@@ -1,8 +1,8 @@
-//! Shutdown hooks, as a parent process sees them: it starts a process, sends it signals and looks at its
-//! exit status.
+//! Tests shutdown hooks from outside: the test starts a process, sends it signals and looks at its exit
+//! status.
 //!
-//! The processes are the ignored tests of the module `child`. A test starts each process, and the process
-//! reports events on standard output.
+//! The processes run the ignored tests of the module `child`. A test starts each process, and this process
+//! reports events on its standard output.
 #![cfg(unix)]
 
 mod child;
@@ -37,7 +37,7 @@ fn the_end_of_main_runs_them_too_and_keeps_its_status() {
     Process::start("unwinds").assert_ends(101, &["a: End"]); // the test harness's status for a panic
 }
 
-/// If a script starts a process in the background, the shell makes the process ignore this signal.
+/// If a script starts a process in the background, the shell makes the process ignore SIGINT.
 #[test]
 fn a_signal_that_the_parent_has_ignored_is_caught_all_the_same() {
     let mut command = Command::new("sh");
@@ -63,8 +63,8 @@ fn exit_runs_them_and_has_its_status() {
     Process::start("exits_after_the_hooks").assert_ends(5, &["a"]);
 }
 
-/// The library's code is on the stack between the hook and the call of `exit`. Another thread runs the
-/// remaining hooks.
+/// When `exit` is called, code of the library is on the stack between the hook and the call. Another thread
+/// runs the remaining hooks.
 #[test]
 fn exit_ends_its_hook_from_inside_whatever_the_hook_calls() {
     for child in [
@@ -117,7 +117,7 @@ fn a_program_that_is_asked_otherwise_ends_by_itself() {
     }
 }
 
-/// The thread that keeps the deadline waits only for the deadline.
+/// The thread that watches the deadline waits only for the deadline.
 #[test]
 fn what_blocks_is_left_behind_at_the_deadline() {
     for (child, status) in [
@@ -169,8 +169,8 @@ fn a_process_has_one_set_of_hooks() {
     Process::start("installs_twice").assert_ends(0, &["AlreadyExists", "a"]);
 }
 
-/// During the grace period the pool cancels no task, so a task that ends in this time is not disturbed. Then
-/// the pool cancels the other tasks, and the waiting tasks never begin.
+/// During the grace period the pool cancels no task, so a task that ends in this time continues undisturbed
+/// to its end. After the grace period the pool cancels the other tasks, and the waiting tasks never begin.
 #[test]
 fn a_pool_is_ended_by_its_hook() {
     Process::start("ends_a_pool").assert_ends(143, &["quick task done", "log"]);
@@ -180,8 +180,8 @@ fn a_pool_is_ended_by_its_hook() {
     Process::start("has_lost_its_pool").assert_ends(143, &["pool dropped", "log"]);
 }
 
-/// A signal comes at any moment, whatever the process does at that moment. Each hook runs once, in order,
-/// and the status names the signal. `EXECUTOR_SIGNALS=300` asks for more rounds.
+/// A signal can come at any moment, no matter what the process does at that moment. Each hook runs once, in
+/// order, and the exit status names the signal. `EXECUTOR_SIGNALS=300` asks for more rounds.
 #[test]
 fn a_signal_at_any_moment_runs_each_hook_once_in_order() {
     for round in 0..times() {
@@ -194,8 +194,8 @@ fn a_signal_at_any_moment_runs_each_hook_once_in_order() {
     }
 }
 
-/// The second signal comes before, during or after the hooks. The second signal may cut the hooks short, but
-/// must not change anything else.
+/// The second signal comes before, during or after the hooks. The second signal may end the hooks early, but
+/// the signal must not change anything else.
 #[test]
 fn two_signals_at_any_moments_run_a_beginning_of_the_hooks() {
     for round in 0..times() {
@@ -213,7 +213,7 @@ fn two_signals_at_any_moments_run_a_beginning_of_the_hooks() {
     }
 }
 
-/// The library itself writes nothing to standard error, so no process needs to read standard error.
+/// The library itself writes nothing to standard error, so no other process needs to read standard error.
 #[test]
 fn nobody_has_to_read_standard_error() {
     for stderr in [closed as fn() -> Stderr, full, unread] {
@@ -249,7 +249,7 @@ fn a_hook_that_writes_to_standard_error_is_left_behind_at_the_deadline() {
     process.assert_ends(143, &["b", "a"]);
 }
 
-/// At the end the standard library flushes standard output. The flush can block, and must not keep the
+/// At the end the standard library flushes standard output. This flush can block, but it must not keep the
 /// process from ending.
 #[cfg(target_os = "linux")]
 #[test]
@@ -258,7 +258,7 @@ fn an_output_that_cannot_be_flushed_does_not_hold_up_the_end() {
     process.assert_ends(143, &[]);
 }
 
-/// Two threads wait for the end, and neither of them may wake up earlier.
+/// Two threads wait for the end of the process, and neither of the two may wake up before the end.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_wakes_up_while_there_is_no_signal() {
@@ -269,7 +269,7 @@ fn nothing_wakes_up_while_there_is_no_signal() {
         thread::sleep(Duration::from_secs(1)); // the time in which wake-ups are counted
         process.voluntary_context_switches() - before
     };
-    // In the first seconds, threads that were just started may still be falling asleep.
+    // In the first seconds, threads that have just been started may not sleep yet.
     let quiet = (0..20).any(|_| wakes_within_a_second() == 0);
     assert!(quiet, "something looks again and again");
 }
@@ -299,14 +299,14 @@ fn unread() -> Stderr {
     (Some(reader), writer.into())
 }
 
-/// A pipe without room for another byte.
+/// A pipe that has no room for another byte.
 fn full() -> Stderr {
     let (reader, mut writer) = io::pipe().unwrap();
     fill(&mut writer);
     (Some(reader), writer.into())
 }
 
-/// Writes until there is no room for another byte.
+/// Writes to the pipe until the pipe has no room for another byte.
 fn fill(writer: &mut PipeWriter) {
     let blocking = fcntl_getfl(&*writer).unwrap();
     fcntl_setfl(&*writer, blocking | OFlags::NONBLOCK).unwrap();
@@ -316,7 +316,7 @@ fn fill(writer: &mut PipeWriter) {
     fcntl_setfl(&*writer, blocking).unwrap();
 }
 
-/// Returns a moment within 20 ms, a different moment each time.
+/// Returns a delay of at most 20 ms; each call returns a different delay.
 fn moment() -> Duration {
     use std::hash::{BuildHasher, RandomState};
     Duration::from_micros(RandomState::new().hash_one(0) % 20_000)

@@ -1,4 +1,4 @@
-//! A process that a test has started, and its output.
+//! A process that a test has started, and the output of this process.
 
 use std::env;
 use std::io::{BufRead, BufReader};
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A time that no wait here reaches, unless the library is broken or the machine is very busy.
+/// A time that no wait in these tests reaches, unless the library has a fault or the machine is very busy.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
-/// Returns the number of times that a test tries an operation whose result depends on the moment.
+/// Returns the number of attempts that a test makes if the result of an operation depends on the moment.
 pub(crate) fn times() -> usize {
     env::var("EXECUTOR_SIGNALS").map_or(8, |times| times.parse().expect("EXECUTOR_SIGNALS is a number"))
 }
@@ -29,7 +29,7 @@ pub(crate) fn command(child: &str) -> Command {
     command
 }
 
-/// Returns a command like that of [`command`], for a process without standard error.
+/// Returns the same command as [`command`], for a process without standard error.
 pub(crate) fn without_stderr(child: &str) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", r#"exec "$0" "$@" 2>&-"#]).arg(env::current_exe().unwrap());
@@ -53,7 +53,7 @@ impl Process {
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (tell, said) = mpsc::channel();
         thread::spawn(move || {
-            // The test harness writes lines of its own, too.
+            // The test harness also writes lines to this output.
             let lines = stdout.lines().map_while(Result::ok);
             for line in lines.filter_map(|line| line.strip_prefix('@').map(str::to_owned)) {
                 let _ = tell.send(line);
@@ -62,7 +62,7 @@ impl Process {
         Self { child, said }
     }
 
-    /// Starts a process, and returns its standard output, from which nothing was read.
+    /// Starts a process, and returns its standard output before any code has read from this output.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_unheard(child: &str) -> (Self, std::process::ChildStdout) {
         let mut child = command(child).stderr(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
@@ -70,7 +70,7 @@ impl Process {
         (Self { child, said: mpsc::channel().1 }, stdout)
     }
 
-    /// Waits for the given line of the process, and fails if another line comes first.
+    /// Waits until the process writes the given line, and fails if the process writes another line first.
     pub(crate) fn until(&mut self, expected: &str) {
         assert_eq!(self.said.recv_timeout(LONG).expect("the process says something"), expected);
     }
@@ -79,13 +79,13 @@ impl Process {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Sends a signal. A child exists until its parent waits for it, but the child may have ended, so that
+    /// Sends a signal. A child exists until its parent has waited for it; if the child has already ended,
     /// only its exit status is left.
     pub(crate) fn send_if_it_lives(&self, signal: Signal) {
         let _ = kill_process(self.pid(), signal);
     }
 
-    /// Returns the number of threads of the process with this name. Linux says it.
+    /// Returns how many threads of the process have this name. Linux says it.
     pub(crate) fn threads_named(&self, name: &str) -> usize {
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
         let names =
@@ -97,8 +97,8 @@ impl Process {
         Pid::from_child(&self.child)
     }
 
-    /// Returns the exit status (`None` if a signal has ended the process), and the lines that no test has
-    /// read.
+    /// Returns the exit status (`None` if a signal has ended the process), and the lines that the test has
+    /// not read yet.
     pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
         let deadline = Instant::now() + LONG;
         let status = loop {
@@ -110,7 +110,7 @@ impl Process {
                 self.child.wait().unwrap();
                 panic!("the process does not end; it said {:?}", self.said.iter().collect::<Vec<_>>());
             }
-            // The standard library cannot wait for the end of a process with a deadline.
+            // The standard library has no wait with a deadline for the end of a process.
             thread::sleep(Duration::from_millis(2));
         };
         (status.code(), self.said.iter().collect())

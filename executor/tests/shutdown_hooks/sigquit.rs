@@ -1,4 +1,4 @@
-//! A dump on request: a process gets SIGQUIT, writes a dump, and goes on.
+//! A dump on request: a process gets SIGQUIT, writes a dump, and continues.
 
 use std::io::{self, BufRead, BufReader};
 use std::sync::mpsc;
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::process::{LONG, Process, command};
 
-/// The process has asked for dumps twice, and one of its tasks holds the lock of standard error.
+/// The process has switched dumps on twice, and a task of the process holds the lock of standard error.
 #[test]
 fn sigquit_writes_one_dump_and_the_process_goes_on() {
     let (reader, writer) = io::pipe().unwrap();

@@ -15,7 +15,7 @@ use rows::NAMES;
 
 /// Compares the fork/join pool with others, side by side
 ///
-/// Each row measures our side and each peer in turns. Each measurement checks its result.
+/// Each row measures our side and each peer alternately. Each measurement checks its result.
 #[derive(Parser)]
 #[command(name = "forkjoin")]
 struct Args {

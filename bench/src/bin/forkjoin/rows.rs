@@ -53,13 +53,13 @@ pub(crate) fn row(name: &str, workers: usize) -> Row {
 
 /// A computation, and the unit in which its time is measured.
 trait Work: Copy + Sync + 'static {
-    /// The input of one run, which is made before its time begins.
+    /// The input of one run, which is made before the time of the run begins.
     type Input: Send;
     fn input(self) -> Self::Input;
     fn run<S: Side>(self, context: &mut S::Context<'_>, input: &mut Self::Input) -> u64;
-    /// Returns the number of nanoseconds in the unit.
+    /// Returns the number of nanoseconds in one unit of the time.
     fn per(self) -> f64;
-    /// Returns the mode of the Java peer that makes the same computation.
+    /// Returns the mode in which the Java peer makes the same computation.
     fn java(self) -> Option<&'static str> {
         None
     }
@@ -73,7 +73,7 @@ fn timed(per: f64, run: impl FnOnce() -> u64, expected: Option<u64>) -> anyhow::
     Ok((Cost::of(wall, Some(cpu), per), result))
 }
 
-/// Returns the result that one thread computes, which each pool must also return.
+/// Returns the result that one thread computes; each pool must return the same result.
 fn reference<W: Work>(work: W) -> u64 {
     work.run::<Sequential>(&mut (), &mut work.input())
 }
@@ -112,11 +112,10 @@ fn chili<W: Work>(work: W, workers: usize, expected: u64) -> Measure {
     })
 }
 
-/// The number of times that a Java peer runs before a run counts.
+/// The number of runs that a Java peer makes before a run counts.
 const JAVA_WARM_UPS: u32 = 10;
 
-/// The processor time of a Java peer is left out, because it would include the time of the
-/// compiler.
+/// The processor time of a Java peer is left out, because it would include the time of the JVM's compiler.
 fn java(mode: &'static str, per: f64, workers: usize) -> anyhow::Result<Measure> {
     let mut run =
         contest::java("src/bin/forkjoin/Forks.java", mode, JAVA_WARM_UPS, workers.to_string(), per)?;
@@ -131,7 +130,7 @@ fn peer(
     Peer { name, goal: goal.map(Goal::Time), start: Box::new(start) }
 }
 
-/// Runs one computation in each pool. The goals are ratios to rayon and to chili.
+/// Runs one computation in each pool. The goals are ratios of our value to the values of rayon and of chili.
 fn in_pools<W: Work>(
     what: &str,
     unit: &'static str,
@@ -172,8 +171,8 @@ impl Work for Fibonacci {
     }
 }
 
-/// Measures the extra cost of a join over two plain calls, with one worker. The same recursion without
-/// joins is measured right before, and its time is subtracted.
+/// Measures the extra cost of a join over two plain calls, with one worker. The same recursion without joins
+/// is measured just before, and its time is subtracted.
 fn overhead() -> Row {
     fn less_plain_calls(mut measure: Measure) -> Measure {
         let mut plain = sequential(Fibonacci);
@@ -333,14 +332,14 @@ fn tree(workers: usize) -> Row {
 
 // ----- asleep -----
 
-/// Measures the time until a second thread runs, if all workers were asleep.
+/// Measures how long it takes until a second thread runs, if all workers were asleep before.
 fn wake_up(workers: usize) -> Row {
     let pool = our_pool(workers.max(2));
     let ours = until_a_second_thread(move |first, second| {
         pool.invoke(|| fork_join::join(first, second)).expect("it is not shut down");
     });
-    // Chili is left out, because it offers a half only at a later join, so it never offers the half
-    // of a single join.
+    // Chili is left out: it offers a half of a join only at the next join, so it never offers the half of a
+    // single join.
     let peers = vec![peer("rayon", None, move || {
         let pool = rayon_pool(workers.max(2));
         Ok(until_a_second_thread(move |first, second| _ = pool.install(|| rayon::join(first, second))))

@@ -1,11 +1,11 @@
-//! Our pool and the Rust peers; each is a way to call two closures that may run at the same time.
+//! Our pool and the Rust peers; each of them is a way to call two closures that may run at the same time.
 
 use std::num::NonZero;
 
 use executor::fork_join::{self, ForkJoinPool};
 
-/// A way to join two closures; the calling thread starts with the first. The closures get a context, because
-/// chili needs it for the next call.
+/// A way to join two closures; the calling thread begins with the first closure. Both closures get a context,
+/// because chili needs the context for the next call.
 pub(crate) trait Side {
     type Context<'a>;
 
@@ -94,7 +94,7 @@ pub(crate) fn rayon_pool(workers: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(workers).build().expect("there are threads")
 }
 
-/// Makes a chili pool, in which the calling thread is one of the workers.
+/// Makes a chili pool in which the calling thread is one of the workers.
 pub(crate) fn chili_pool(workers: usize) -> chili::ThreadPool {
     chili::ThreadPool::with_config(chili::Config {
         thread_count: NonZero::new(workers),

@@ -2,10 +2,10 @@
 
 use crate::sides::Side;
 
-/// The length below which the standard library sorts a piece.
+/// If a piece is shorter than this length, the standard library sorts the piece.
 const LEAF: usize = 1 << 13;
 
-/// The textbooks' merge sort: both halves are sorted at the same time, then merged through a copy.
+/// The merge sort of the textbooks: both halves are sorted at the same time, and then merged through a copy.
 pub(crate) fn merge_sort<S: Side>(context: &mut S::Context<'_>, all: &mut [u32], scratch: &mut [u32]) {
     if all.len() <= LEAF {
         return all.sort_unstable();
@@ -37,8 +37,9 @@ fn merge_back(all: &mut [u32], scratch: &mut [u32], middle: usize) {
     }
 }
 
-/// Merge sort with a better merge. The halves are written to the other array, so nothing is copied back. A
-/// step of the merge has no branch that depends on the numbers, and a large merge is cut in two.
+/// Merge sort with a better way to merge. The halves are written to the other array, so nothing is copied
+/// back. A step of the merge has no branch that depends on the numbers, and a large merge is cut into two
+/// parts.
 pub(crate) fn better_merge_sort<S: Side>(context: &mut S::Context<'_>, all: &mut [u32], scratch: &mut [u32]) {
     if all.len() <= LEAF {
         return all.sort_unstable();
@@ -67,7 +68,7 @@ fn sort_into<S: Side>(context: &mut S::Context<'_>, from: &mut [u32], to: &mut [
     merge::<S>(context, left, right, to);
 }
 
-/// The length below which a merge is not cut into parts.
+/// A merge that is shorter than this length is not cut into parts.
 const MERGE: usize = 1 << 15;
 
 fn merge<S: Side>(context: &mut S::Context<'_>, left: &[u32], right: &[u32], to: &mut [u32]) {
@@ -86,7 +87,7 @@ fn merge<S: Side>(context: &mut S::Context<'_>, left: &[u32], right: &[u32], to:
     );
 }
 
-/// Returns how many of the `rank` smallest numbers come from `left`.
+/// Returns how many of the `rank` smallest numbers are in `left`.
 fn from_left(left: &[u32], right: &[u32], rank: usize) -> usize {
     let (mut least, mut most) = (rank.saturating_sub(right.len()), rank.min(left.len()));
     while least < most {
@@ -96,8 +97,8 @@ fn from_left(left: &[u32], right: &[u32], rank: usize) -> usize {
     least
 }
 
-/// Merges two sorted slices on this thread. Each step takes the smaller number by arithmetic, because a
-/// mispredicted branch would cost more than the step.
+/// Merges two sorted slices on this thread. Each step selects the smaller number by arithmetic, because a
+/// mispredicted branch would cost more than the whole step.
 #[inline(never)]
 fn merge_here(left: &[u32], right: &[u32], to: &mut [u32]) {
     let (mut l, mut r) = (0, 0);

@@ -26,8 +26,8 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Makes the tree with 2^`levels` − 1 nodes. The sum below visits the nodes in the reverse order of their
-    /// allocation.
+    /// Makes the tree with 2^`levels` − 1 nodes. The function that computes the sum visits the nodes in the
+    /// reverse order of their allocation.
     pub(crate) fn tree(levels: u32) -> Self {
         let children = (levels > 1).then(|| {
             let left = Box::new(Self::tree(levels - 1));
@@ -43,7 +43,7 @@ impl Node {
         number + left + right
     }
 
-    /// Computes the sum with two bare threads, which is the floor for two workers.
+    /// Computes the sum with two bare threads; two workers of a pool cannot be faster.
     pub(crate) fn sum_by_two_threads(&self) -> u64 {
         let Some((left, right)) = &self.children else { return u64::from(self.number) };
         let (left, right) = thread::scope(|scope| {
@@ -79,7 +79,7 @@ pub(crate) fn shallow<S: Side>(context: &mut S::Context<'_>, times: u64) -> u64 
     })
 }
 
-/// Returns numbers without a pattern, which are the same each time.
+/// Returns numbers without a pattern; each call returns the same numbers.
 pub(crate) fn numbers(count: usize) -> Vec<u32> {
     let mut x = 0x2545_f491_4f6c_dd1d_u64;
     let next = move || {

@@ -1,5 +1,5 @@
-//! Reads a log back, and checks that it contains every line of every thread exactly once, complete,
-//! and in the order of its thread.
+//! Reads a log back. Each line of each thread must be in the file exactly once, must be complete, and must be
+//! in the order of its thread.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -10,11 +10,11 @@ use crate::load::{Load, Message, TEXT};
 /// The counts of a log file's lines, compared with the lines that were logged.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Books {
-    /// The number of lines that the file contains, each counted once.
+    /// The number of different lines that the file contains.
     pub(crate) written: u64,
-    /// The number of further copies of lines.
+    /// The number of additional copies of lines.
     pub(crate) again: u64,
-    /// The number of lines that come after a later line of their thread.
+    /// The number of lines that are placed after a later line of the same thread.
     pub(crate) out_of_order: u64,
     /// The number of lines that are incomplete, have no time or level, or do not belong to the
     /// load.
@@ -52,7 +52,7 @@ impl Books {
         load.total() - self.written + self.again + self.out_of_order
     }
 
-    /// Returns the counts as a text for people.
+    /// Returns the counts as a text for human readers.
     pub(crate) fn told(&self, load: Load) -> String {
         let Books { written, again, out_of_order, broken, bytes } = self;
         let each = *bytes as f64 / (written + again + broken).max(1) as f64;
@@ -68,7 +68,7 @@ impl Books {
     }
 }
 
-/// Returns the message of a complete line with time and level, in any of the formats.
+/// Returns the message of a complete line that has a time and a level, in any of the formats.
 fn message(line: &[u8]) -> Option<Message> {
     let line = str::from_utf8(line).ok()?.strip_suffix('\n')?;
     let (before, rest) = line.split_once("thread ")?;

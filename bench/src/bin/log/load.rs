@@ -1,4 +1,5 @@
-//! The load: threads that log the same lines with each logger, and the times of their calls.
+//! The load: threads that log the same lines with each logger. The load also measures how long the calls of
+//! these threads take.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs;
@@ -22,8 +23,7 @@ pub(crate) struct Message {
     pub(crate) line: u32,
 }
 
-/// The text after the numbers, with which a line of our service has 97 bytes, including its line
-/// feed.
+/// The text after the numbers; with this text, a line of our service has 97 bytes, including its line feed.
 pub(crate) const TEXT: &str = "served /index.html ok";
 
 impl Display for Message {
@@ -37,16 +37,16 @@ impl Display for Message {
 pub(crate) struct Measured {
     /// The nanoseconds from the first call until the logger has stopped.
     pub(crate) wall: u64,
-    /// The nanoseconds of processor time of all threads during that time.
+    /// The processor time of all threads during this time, in nanoseconds.
     pub(crate) cpu: u64,
-    /// The 50th, 99th and 99.9th percentiles of a call's time, in nanoseconds.
+    /// The 50th, 99th and 99.9th percentiles of the time of a call, in nanoseconds.
     pub(crate) call: [u64; 3],
     /// The peak of resident memory so far; 0 if the system does not report it.
     pub(crate) memory: u64,
 }
 
-/// The load times only every seventh call of a thread. Timing a call can take longer than the call
-/// itself takes.
+/// The load times only every seventh call of a thread. It can take longer to time a call than to make the
+/// call.
 const EVERY: u32 = 7;
 
 impl Measured {
@@ -61,7 +61,7 @@ impl Load {
         u64::from(self.threads) * u64::from(self.lines)
     }
 
-    /// Lets each thread make its calls, and then stops the logger.
+    /// Makes each thread make its calls, and then stops the logger.
     pub(crate) fn run(self, call: impl Fn(Message) + Sync, stop: impl FnOnce()) -> Measured {
         let (barrier, cpu) = (Barrier::new(self.threads as usize), ProcessTime::now());
         let run = |thread| {
@@ -108,8 +108,7 @@ fn percentiles(mut samples: Vec<Duration>, of_the_clock: Duration) -> [u64; 3] {
     [500, 990, 999].map(at)
 }
 
-/// Returns the measured time of an empty call, as the median of many: this is the cost of reading
-/// the clock.
+/// Returns the median of many measured times of an empty call: this is the cost of reading the clock.
 pub(crate) fn of_the_clock() -> Duration {
     let mut empty: Vec<_> = (0..10_001)
         .map(|_| {

@@ -28,8 +28,9 @@ use sides::Side;
 
 /// Compares the log service with other loggers, side by side
 ///
-/// Each row measures our side and each peer in turns, each in a process of its own. The file is read back each
-/// time: every line must be there, once, whole, and in the order of its thread, or it is counted as lost.
+/// Each row measures our side and each peer alternately, each of them in a separate process. The program
+/// reads the file back each time. Every line must be in the file exactly once, complete, and in the order of
+/// its thread; all other lines count as lost.
 #[derive(Parser)]
 #[command(name = "log")]
 struct Args {
@@ -67,7 +68,7 @@ struct Sample {
     books: Option<Books>,
 }
 
-/// A logger and our service: the results of both, measured one right after the other.
+/// A logger and our service: the results of both, which were measured one right after the other.
 struct Compared {
     peer: &'static Side,
     rounds: Vec<(Sample, Sample)>,

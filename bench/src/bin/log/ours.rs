@@ -1,4 +1,4 @@
-//! Our log service, set up as its documentation shows, with its default settings.
+//! Our log service with its default settings, used as its documentation shows.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) fn by_tracing(load: Load, path: &Path) -> anyhow::Result<Measured> {
     Ok(load.run(|message| tracing::info!("{message}"), || stop(&service)))
 }
 
-/// Makes a service behind both logging facades.
+/// Makes a service that both logging facades use.
 pub(crate) fn logging_to(path: &Path, levels: &str) -> anyhow::Result<LogService> {
     let sink = FileSink::builder(path).open()?;
     let service = LogService::builder().format(Human::utc()).start(sink)?;

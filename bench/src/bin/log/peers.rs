@@ -1,5 +1,5 @@
-//! The peers; each is set up to write to a file, as the peer's documentation shows, with time and level on
-//! each line. A peer that offers the choice blocks its callers and loses no line, unless its name says
+//! The peers; each peer writes to a file, as its documentation shows, with the time and the level on each
+//! line. If a peer lets its user choose, it blocks its callers and loses no line, unless its name says
 //! otherwise.
 
 use std::fs::File;
@@ -18,10 +18,11 @@ use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuar
 
 use crate::load::{Load, Measured};
 
-/// The size of the buffer between a peer's thread and the file, if the user chooses it.
+/// The size of the buffer between a peer's thread and the file, if the user can choose the size.
 const BUFFER: usize = 1 << 16;
 
-/// The number of lines that a peer's queue holds, if the user chooses it: the default of spdlog-rs.
+/// The number of lines that a peer's queue holds, if the user can choose the number: the default of
+/// spdlog-rs.
 const QUEUE: usize = 8192;
 
 fn buffered(path: &Path) -> anyhow::Result<BufWriter<File>> {
@@ -57,8 +58,8 @@ pub(crate) fn tracing_blocking(load: Load, path: &Path) -> anyhow::Result<Measur
     tracing(load, NonBlockingBuilder::default().lossy(false).finish(buffered(path)?))
 }
 
-/// Sets the peer up as in the first example of its documentation: there is no buffer, and a line that finds
-/// the queue full is lost.
+/// Sets the peer up as in the first example of its documentation: there is no buffer, and if the queue is
+/// full, the line is lost.
 pub(crate) fn tracing_default(load: Load, path: &Path) -> anyhow::Result<Measured> {
     let (folder, name) = path.parent().zip(path.file_name()).context("it has a folder and a name")?;
     tracing(load, tracing_appender::non_blocking(tracing_appender::rolling::never(folder, name)))
@@ -97,15 +98,15 @@ pub(crate) fn ftlog(load: Load, path: &Path) -> anyhow::Result<Measured> {
     Ok(load.run(|message| log::info!("{message}"), || drop(guard)))
 }
 
-/// Makes the calls without a logger, which is the cost of the load itself.
+/// Makes the calls without a logger, which shows the cost of the load itself.
 pub(crate) fn nothing(load: Load, path: &Path) -> anyhow::Result<Measured> {
     File::create(path)?;
     log::set_max_level(log::LevelFilter::Info);
     Ok(load.run(|message| log::info!("{message}"), || ()))
 }
 
-/// The bare double buffer: callers append to one buffer under a lock, and a thread swaps it for an empty one
-/// and writes it.
+/// The bare double buffer: callers append to one buffer under a lock; a thread replaces this buffer by an
+/// empty one and writes it to the file.
 #[derive(Default)]
 struct DoubleBuffer {
     state: Mutex<Pending>,

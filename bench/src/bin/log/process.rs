@@ -1,5 +1,5 @@
-//! Runs a logger in a separate process: most loggers are global, and the time and memory of the process are
-//! then those of the logger.
+//! Runs a logger in a separate process: most loggers are global, and in a separate process all time and
+//! memory belong to the logger.
 
 use std::env;
 use std::path::Path;
@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 
 use crate::load::Load;
 
-/// The command for a process: the logger that it measures, and the measurement.
+/// The command for a process: it names the logger to measure, and the measurement.
 pub(crate) struct Order<'a> {
     pub(crate) side: &'a str,
     pub(crate) row: &'a str,
@@ -20,7 +20,7 @@ pub(crate) struct Order<'a> {
 const ANSWER: &str = "measured ";
 
 impl Order<'_> {
-    /// Makes a process carry out the command. Returns the numbers in the process's answer.
+    /// Starts a process that carries out the command. Returns the numbers in the answer of the process.
     pub(crate) fn carried_out(&self) -> anyhow::Result<Vec<u64>> {
         let mut me = Command::new(env::current_exe().context("cannot find myself")?);
         let Load { threads, lines } = self.load;

@@ -1,4 +1,4 @@
-//! The output: a table for people, and objects of an array for programs.
+//! The output: a table for human readers, and objects of the array that `--json` prints.
 
 use bench::figures::{is_met, median, median_ratio, object, range, shown};
 
@@ -8,14 +8,14 @@ use crate::sides::SPDLOG;
 use crate::{Compared, Sample};
 
 impl Compared {
-    /// Returns the pairs of our values and the peer's values for one figure.
+    /// Returns, for one figure, the pairs of our values and the peer's values.
     fn pairs(&self, figure: &Figure, load: Load) -> Vec<(f64, f64)> {
         let of = |sample: &Sample| figure.of(&sample.numbers, load);
         self.rounds.iter().map(|(ours, theirs)| (of(ours), of(theirs))).collect()
     }
 
-    /// Returns the number of lines that were not in the file exactly once, complete and in order: the
-    /// median of the rounds.
+    /// Returns how many lines were not in the file exactly once, complete and in order: the median of the
+    /// rounds.
     fn lost(&self, load: Load) -> f64 {
         let lost = |(_, theirs): &(Sample, Sample)| {
             theirs.books.as_ref().map_or(0.0, |books| books.wrong(load) as f64)
@@ -63,7 +63,7 @@ fn block(figure: &Figure, load: Load, compared: &[Compared]) {
     }
 }
 
-/// Returns an object of the array for programs.
+/// Returns one object of the array that `--json` prints.
 pub(crate) fn json(row: Row, load: Load, compared: &Compared) -> String {
     let ratio = |figure: &Figure| median_ratio(&compared.pairs(figure, load));
     let ratios: Vec<_> = row.figures().iter().map(|figure| (figure.name, ratio(figure))).collect();

@@ -1,4 +1,4 @@
-//! The rows of the comparison, and the figures of each row.
+//! The rows of the comparison, and the figures that each row prints.
 
 use clap::ValueEnum;
 
@@ -27,15 +27,16 @@ pub(crate) struct Figure {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
-    /// The lowest ratio to the value of spdlog-rs that meets the goal.
+    /// The goal: the lowest allowed ratio of our value to the value of spdlog-rs.
     AtLeast(f64),
-    /// The highest ratio to the value of spdlog-rs that meets the goal.
+    /// The goal: the highest allowed ratio of our value to the value of spdlog-rs.
     AtMost(f64),
-    /// A bound on our own value, independent of the peers' values.
+    /// A limit for our own value, independent of the peers' values.
     OursAtMost(f64),
 }
 
-/// The numbers are those of [`Measured::to_numbers`](crate::load::Measured::to_numbers).
+/// The numbers in these figures are the numbers that
+/// [`Measured::to_numbers`](crate::load::Measured::to_numbers) returns.
 const LOAD: [Figure; 5] = [
     Figure {
         name: "rate",
@@ -110,12 +111,12 @@ impl Row {
         }
     }
 
-    /// Returns whether single calls are timed.
+    /// Returns whether the row times single calls.
     pub(crate) fn times_calls(self) -> bool {
         matches!(self, Row::Lines | Row::Tracing)
     }
 
-    /// Returns whether there is a log to be read afterwards.
+    /// Returns whether the row has a log that can be read afterwards.
     pub(crate) fn has_log(self) -> bool {
         self.times_calls() || self == Row::Memory
     }

@@ -17,7 +17,7 @@ pub(crate) struct Side {
 enum Run {
     /// Logs all lines of the load to the file.
     Load(fn(Load, &Path) -> anyhow::Result<Measured>),
-    /// Makes calls whose level is off. Returns the number of nanoseconds of all calls.
+    /// Makes calls whose level is off. Returns the number of nanoseconds that all calls took together.
     Off(fn(&Path) -> anyhow::Result<u64>),
 }
 

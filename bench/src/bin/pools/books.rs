@@ -1,16 +1,16 @@
-//! The record of a measurement: which tasks ran, and on which threads.
+//! The record of a measurement: it shows which tasks ran, and on which threads.
 //!
 //! A pool that loses tasks looks fast. So each task adds its number to the account of the thread that runs
-//! it. Afterwards the accounts must show as many tasks as were submitted, and the sum of their numbers.
-//! Every pool in the comparison keeps these accounts, which cost each pool the same one or two nanoseconds.
-//! Only the account's own thread writes to it, without an atomic addition.
+//! it. After the run, the accounts must contain the number of submitted tasks and the sum of the tasks'
+//! numbers. Every pool in the comparison has these accounts, which cost each pool the same one or two
+//! nanoseconds. Only the thread to which an account belongs writes to it, so the addition need not be atomic.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The account of one thread: the tasks that it has run.
+/// The account of one thread, which records the tasks that the thread has run.
 #[repr(align(128))] // so that no two threads write to the same pair of cache lines
 #[derive(Default)]
 struct Account {
@@ -33,7 +33,7 @@ fn accounts<T>(look: impl FnOnce(&mut Vec<Arc<Account>>) -> T) -> T {
     look(&mut ACCOUNTS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Begins a new record. No task must run during this call.
+/// Begins a new record. While this function runs, no task may run.
 pub(crate) fn open() {
     accounts(|accounts| {
         accounts.retain(|account| Arc::strong_count(account) > 1); // accounts of threads that still exist
@@ -49,7 +49,7 @@ pub(crate) fn open() {
 pub(crate) fn note(number: u64) {
     OWN.with(|own| {
         own.sum.store(own.sum.load(Ordering::Relaxed).wrapping_add(number), Ordering::Relaxed);
-        // Release: pairs with the Acquire in `ran`, for a thread that polls.
+        // This `Release` store pairs with the `Acquire` load in `ran`, which is for a thread that polls.
         own.ran.store(own.ran.load(Ordering::Relaxed) + 1, Ordering::Release);
     });
 }
@@ -64,9 +64,9 @@ pub(crate) fn ran() -> u64 {
     accounts(|accounts| accounts.iter().map(|account| account.ran.load(Ordering::Acquire)).sum())
 }
 
-/// Waits until `tasks` tasks have run, for pools that have no method for such a wait. The loop polls about
-/// ten thousand times a second, so it adds up to a tenth of a millisecond to the whole measurement. If no
-/// more tasks run, the loop gives up, and [`check`] then reports the failure.
+/// Waits until `tasks` tasks have run; this function is for pools that have no method for such a wait. The
+/// loop polls about ten thousand times a second, so it makes the whole measurement at most a tenth of a
+/// millisecond longer. If no more tasks run, the loop ends, and after that [`check`] reports the failure.
 pub(crate) fn wait_for(tasks: u64) {
     const PATIENCE: Duration = Duration::from_secs(10);
     let (mut seen, mut since) = (0, Instant::now());
@@ -99,7 +99,7 @@ pub(crate) fn sum_below(tasks: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// These checks are one test, because a process has only one record.
+    /// All these checks are in one test, because a process has only one record.
     #[test]
     fn books_add_up_over_threads_and_show_a_lost_task() {
         open();

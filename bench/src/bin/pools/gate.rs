@@ -1,16 +1,16 @@
-//! Measures what limits a pool as processors are added: the lock that every submission takes, and the
+//! Measures what limits a pool when processors are added: the lock that every submission takes, and the
 //! counter that every claim increments.
 //!
-//! The lock and the counter are measured separately, through the pool's public methods. Tasks are submitted
-//! while each worker is blocked in a task, and the workers are released when all tasks are submitted. So the
-//! time of a push includes all of `execute`, and the time of a claim includes all work for an empty task. For
-//! comparison the program measures a bare lock, a bare counter, and a counter whose value
-//! selects a place with its own lock, as in the pool's batch. The counter with places is the floor for a pool
-//! of this design.
+//! The lock and the counter are measured separately, through the pool's public methods. The program submits
+//! tasks while each worker is blocked in a task, and releases the workers when all tasks are submitted. So
+//! the time of a push includes all of `execute`, and the time of a claim includes all work for an empty task.
+//! For comparison the program measures a bare lock, a bare counter, and a counter whose value selects a place
+//! with a separate lock, as in the pool's batch. The counter with places shows the best possible time of a
+//! pool of this design.
 //!
-//! The numbers are wall time divided by the operations of *all* threads. If the threads do not hinder each
-//! other, twice as many threads halve the time for each operation. If the number stays or grows, more
-//! threads do no more work.
+//! Each number is the wall time divided by the number of operations of *all* threads. If the threads do not
+//! hinder each other, twice as many threads halve this number. If the number stays the same or grows, more
+//! threads do not do more work.
 
 use std::hint;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,8 +24,8 @@ use executor::{ThreadPoolExecutor, prelude::*};
 use crate::books;
 use crate::ours::started;
 
-/// The number of tasks in a batch: so few that an idle pool keeps the memory for them and does not
-/// allocate.
+/// The number of tasks in a batch: it is so small that an idle pool keeps the memory for the tasks and does
+/// not allocate.
 const BATCH: usize = 4000;
 const BATCHES: usize = 300;
 const WARM_UPS: usize = 20;
@@ -33,7 +33,7 @@ const WARM_UPS: usize = 20;
 /// Runs a batch and returns its time.
 type Batch = Box<dyn FnMut() -> Duration>;
 
-/// A value of about the size of a task and its place in the queue.
+/// A value that has about the size of a task and its place in the queue.
 type Element = [usize; 7];
 
 /// Prints all measurements.
@@ -97,14 +97,14 @@ fn conclude(threads: &[usize], of_the_pool: &[(&str, Vec<f64>); 2], bare: &[(&st
     }
 }
 
-/// Runs batches. Returns the nanoseconds for each operation.
+/// Runs batches. Returns the number of nanoseconds for each operation.
 fn batches(mut batch: Batch) -> Spread {
     (0..WARM_UPS).for_each(|_| _ = batch());
     let costs: Vec<f64> = (0..BATCHES).map(|_| batch().as_nanos() as f64 / BATCH as f64).collect();
     spread(&costs)
 }
 
-/// A barrier where threads wait for each other without falling asleep, so that they continue at the same
+/// A barrier at which threads wait for each other without falling asleep, so that they continue at the same
 /// moment.
 struct Meeting {
     threads: usize,
@@ -129,7 +129,7 @@ impl Meeting {
     }
 }
 
-/// The times when each thread began and ended.
+/// The times at which each thread began and ended.
 #[derive(Default)]
 struct Times(Mutex<Vec<Instant>>);
 
@@ -139,7 +139,7 @@ impl Times {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(now);
     }
 
-    /// Returns the time from the first begin to the last end.
+    /// Returns the time from the earliest begin to the latest end.
     fn wall(&self) -> Duration {
         let times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first_and_last = times.iter().min().zip(times.iter().max());
@@ -148,7 +148,7 @@ impl Times {
     }
 }
 
-/// Lets `threads` threads do their shares of a batch at the same time.
+/// Makes `threads` threads do their shares of a batch at the same time.
 fn side_by_side(threads: usize, work: impl Fn(usize) + Sync) -> Duration {
     let (meeting, times) = (Meeting::of(threads), Times::default());
     thread::scope(|scope| {
@@ -164,7 +164,7 @@ fn side_by_side(threads: usize, work: impl Fn(usize) + Sync) -> Duration {
     times.wall()
 }
 
-/// Blocks each worker of a pool in a task, until the returned function is called.
+/// Blocks each worker of a pool in a task until the caller calls the returned function.
 fn hold(
     pool: &ThreadPoolExecutor,
     workers: usize,
@@ -243,8 +243,8 @@ fn locks(threads: usize) -> Batch {
     })
 }
 
-/// Measures a counter with places, without a pool: a thread increments the counter, and takes the item from
-/// the place with this index.
+/// Measures a counter with places, without a pool: a thread increments the counter, and then takes the item
+/// from the place whose index is the counter's value.
 fn places(threads: usize) -> Batch {
     let places: Vec<Mutex<Option<Element>>> = (0..BATCH).map(|_| Mutex::new(None)).collect();
     Box::new(move || {
@@ -272,8 +272,8 @@ fn additions(threads: usize) -> Batch {
     })
 }
 
-/// Runs a computation without contention. If two threads do not halve the time of this computation,
-/// the machine does not give them two processors, and the other numbers say nothing about threads.
+/// Runs a computation without contention. If two threads do not halve the time of this computation, the
+/// machine does not give the threads two processors, and then the other numbers say nothing about threads.
 fn computations(threads: usize) -> Batch {
     Box::new(move || {
         side_by_side(threads, |share| {

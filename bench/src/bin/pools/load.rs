@@ -1,4 +1,4 @@
-//! The input and the result of a measurement, and the loops that all sides share.
+//! The input and the result of a measurement, and the loops that all sides use.
 
 use std::hint::black_box;
 use std::thread;
@@ -9,7 +9,7 @@ use cpu_time::ProcessTime;
 
 use crate::books;
 
-/// The number of tasks, and of the threads that submit and run them.
+/// The number of tasks, the number of threads that submit them, and the number of threads that run them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load {
     pub(crate) tasks: u64,
@@ -52,8 +52,7 @@ impl Stopwatch {
     }
 }
 
-/// The body of a task, as a separate type, so that a closure that calls it captures only the
-/// number.
+/// The body of a task, as a separate type, so that a closure that calls the body captures only the number.
 pub(crate) trait Body: Fn(u64) + Copy + Send + Sync + 'static {}
 
 impl<F: Fn(u64) + Copy + Send + Sync + 'static> Body for F {}
@@ -64,11 +63,11 @@ pub(crate) fn tiny(number: u64) {
     books::note(number);
 }
 
-/// The number of steps in a short task of the row `unequal`, and the factor for a long task.
+/// The number of steps in a short task of the row `unequal`, and the factor by which a long task is longer.
 const STEPS: u64 = 16;
 const LONGER: u64 = 100;
 
-/// Computes a little; one task in 32, chosen without a pattern, computes 100 times as long.
+/// Computes a little; one task in 32, chosen without a pattern, computes 100 times as much.
 #[inline]
 pub(crate) fn unequal(number: u64) {
     let is_long = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59 == 0;
@@ -77,7 +76,7 @@ pub(crate) fn unequal(number: u64) {
     books::note(number);
 }
 
-/// Marsaglia's xorshift: a compiler cannot combine two steps into one.
+/// Marsaglia's xorshift: the compiler cannot combine two of its steps into one.
 #[inline]
 pub(crate) fn compute(number: u64, steps: u64) {
     let mut x = number + 1;
@@ -89,7 +88,7 @@ pub(crate) fn compute(number: u64, steps: u64) {
     black_box(x);
 }
 
-/// Measures a pool whose threads have started: from the first submission until all tasks have run and
+/// Measures a pool whose threads have already started: from the first submission until all tasks have run and
 /// `finish` has ended the pool. Then the function checks the record.
 pub(crate) fn measure<P: Sync>(
     load: &Load,
@@ -126,7 +125,7 @@ fn from_submitters(load: &Load, submit: impl Fn(u64) + Sync) -> u64 {
     })
 }
 
-/// Measures one call after the other; each call must return the number that it got.
+/// Measures one call after the other; each call must return the number that it received.
 pub(crate) fn round_trips(load: &Load, call: impl FnMut(u64) -> u64) -> Measured {
     let watch = Stopwatch::start();
     let sum = (0..load.tasks).map(call).fold(0, u64::wrapping_add);
@@ -135,7 +134,7 @@ pub(crate) fn round_trips(load: &Load, call: impl FnMut(u64) -> u64) -> Measured
     measured
 }
 
-/// Measures submissions, and then as many results, in the order of their completion.
+/// Measures the submissions, and then as many results, in the order in which the tasks complete.
 pub(crate) fn completions(load: &Load, submit: impl FnMut(u64), mut take: impl FnMut() -> u64) -> Measured {
     let watch = Stopwatch::start();
     (0..load.tasks).for_each(submit);

@@ -23,9 +23,9 @@ use rows::{ROWS, Row, SOURCE, Threads};
 
 /// Compares the executor's pool with other pools, side by side
 ///
-/// Each row measures our side and each peer in turns. It prints medians, minima and maxima, the median of the
-/// rounds' ratios (our value to the peer's), and the goal if there is one. Each measurement checks
-/// that every task ran once.
+/// Each row measures our side and each peer alternately. The output shows medians, minima and maxima, the
+/// median of the ratios of all rounds (our value divided by the peer's), and the goal if there is one. Each
+/// measurement checks that every task ran exactly once.
 #[derive(Parser)]
 #[command(name = "pools")]
 struct Args {
@@ -50,7 +50,7 @@ struct Args {
     flags: Flags,
 }
 
-/// The meaning of the name of a row on the command line.
+/// The rows that a name on the command line means.
 #[derive(Clone)]
 enum Chosen {
     Rows(Vec<&'static Row>),
@@ -149,7 +149,7 @@ impl Args {
     }
 }
 
-/// Returns the name of the row, with the changes that the command line makes to its threads.
+/// Returns the name of the row, and the numbers of threads that the command line has changed.
 fn label(row: &Row, load: &Load) -> String {
     let Load { submitters, workers, .. } = *load;
     if (submitters, workers) == (row.load.submitters, row.load.workers) {
@@ -167,7 +167,8 @@ fn describe(row: &Row, label: &str, load: &Load, rounds: u32) {
     println!("\n{label}: {}{threads}; {tasks} tasks, {rounds} rounds", row.title);
 }
 
-/// Measures the cost of idle threads in a separate process, because its allocator counts.
+/// Measures the cost of idle threads in a separate process, because the allocator of that process counts all
+/// allocations.
 fn memory(flags: &Flags) -> anyhow::Result<()> {
     let program = programs::binary(Workspace::Bench, "bench", "pool_memory")?;
     let status = Command::new(program).status().context("cannot run pool_memory")?;

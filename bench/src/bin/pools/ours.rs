@@ -10,7 +10,7 @@ use executor::{ThreadPoolExecutor, prelude::*};
 
 use crate::load::{Body, Load, Measured, Stopwatch, completions, measure, round_trips, tiny};
 
-/// The number of tasks that may wait in the rows with a bound.
+/// In the rows with a bound, the number of tasks that may wait.
 pub(crate) const BOUND: usize = 1024;
 
 pub(crate) fn execute(load: &Load, body: impl Body) -> Measured {
@@ -45,7 +45,7 @@ pub(crate) fn completion_order(load: &Load) -> Measured {
     )
 }
 
-/// Runs row F's tasks with handles that are joined in the order of their submission.
+/// Runs the tasks of row F with handles, which are joined in the order of submission.
 pub(crate) fn joined_in_turn(load: &Load) -> Measured {
     let pool = started(load.workers);
     let handles = RefCell::new(VecDeque::new());
@@ -59,7 +59,7 @@ pub(crate) fn joined_in_turn(load: &Load) -> Measured {
     )
 }
 
-/// Runs row F's tasks without handles: each task sends its result through a channel.
+/// Runs the tasks of row F without handles: each task sends its result through a channel.
 pub(crate) fn results_sent(load: &Load) -> Measured {
     let pool = started(load.workers);
     let (results, completed) = crossbeam_channel::unbounded();
@@ -70,7 +70,7 @@ pub(crate) fn results_sent(load: &Load) -> Measured {
     completions(load, submit, || completed.recv().expect("more are to come"))
 }
 
-/// Starts as many threads as `load` has tasks, and ends them.
+/// Starts as many threads as `load` has tasks, and ends these threads.
 pub(crate) fn threads(load: &Load) -> Measured {
     let threads = usize::try_from(load.tasks).expect("a number of threads");
     let watch = Stopwatch::start();

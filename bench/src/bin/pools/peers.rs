@@ -1,10 +1,10 @@
-//! The peers that are written in Rust, each used as its documentation shows, with its best settings for the
-//! row.
+//! The peers that are written in Rust; each is used as its documentation shows, with the best settings for
+//! the row.
 //!
-//! The first peers are not crates but pools that most programmers would write. Such a pool receives boxed
+//! The first peers are not crates but the pools that most programmers would write. Such a pool receives boxed
 //! closures from a channel, or from a queue behind a lock. These pools have no hooks, no counts, no
-//! cancellation, no panic handling and no way to look inside. These pools are the floor for a pool that
-//! has the missing features.
+//! cancellation, no panic handling and no way to look inside. These pools show how fast a pool could be at
+//! best; the features that they lack cost time.
 
 use std::collections::VecDeque;
 use std::sync::mpsc;
@@ -19,8 +19,8 @@ use crate::ours::BOUND;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads that call the closures they receive, and the sender of the closures. The threads end
-/// when the sender is dropped.
+/// Threads that call the closures they receive, and the sender from which the closures come. When the sender
+/// is dropped, the threads end.
 struct Threads<S> {
     jobs: S,
     workers: Vec<JoinHandle<()>>,
@@ -172,7 +172,7 @@ impl Queue {
     }
 }
 
-/// The submitter's access to the queue. Dropping this value ends the threads.
+/// The part of the queue that the submitter uses. Dropping this value ends the threads.
 struct Submitter(Arc<Queue>);
 
 impl Drop for Submitter {

@@ -9,21 +9,21 @@ use crate::{ours, peers};
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    /// The load, unless the command line changes it.
+    /// The load of the row, unless the command line changes it.
     pub(crate) load: Load,
     pub(crate) threads: Threads,
     pub(crate) ours: Side,
     pub(crate) peers: &'static [Peer],
 }
 
-/// The numbers of threads in a row that the command line may change.
+/// The numbers of threads that the command line may change in a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Threads {
     /// Both numbers.
     Any,
-    /// The number of workers; by the definition of the row, one thread submits.
+    /// The number of workers; in this row only one thread submits.
     OneSubmitter,
-    /// The command line must change neither number, because the row measures threads.
+    /// The command line must not change either number, because the row measures threads.
     Measured,
 }
 
@@ -37,14 +37,14 @@ pub(crate) struct Peer {
 pub(crate) enum Side {
     /// The peer runs in this process.
     Here(fn(&Load) -> Measured),
-    /// The peer runs in a Java process, in this mode of `Peers.java`.
+    /// The peer runs in a Java process, in the given mode of `Peers.java`.
     Java(&'static str),
 }
 
 /// The peers of `java.util.concurrent`.
 pub(crate) const SOURCE: &str = "src/bin/pools/Peers.java";
 
-/// The number of times that a Java peer runs a whole load before a run counts.
+/// How often a Java peer runs its whole load before a run counts.
 const JAVA_WARM_UPS: u32 = 3;
 
 impl Side {
@@ -77,7 +77,7 @@ impl Peer {
         Self { goal: Some(goal), ..self }
     }
 
-    /// Returns the peer for a contest with this load.
+    /// Returns the peer for a contest in which this load is used.
     pub(crate) fn of(&self, load: Load) -> contest::Peer {
         let Peer { name, side, goal } = *self;
         contest::Peer { name, goal, start: Box::new(move || side.start(load)) }
@@ -225,8 +225,8 @@ pub(crate) static ROWS: [Row; 10] = [
     },
 ];
 
-/// Returns the rows that a word of the command line means: one row, or both rows for `D`. In the
-/// word, hyphens stand for blanks.
+/// Returns the rows that a word of the command line means: one row, or both rows if the word is `D`. A hyphen
+/// in the word means a blank.
 pub(crate) fn called(word: &str) -> Vec<&'static Row> {
     let wanted = word.replace('-', " ").to_lowercase();
     let fits = |row: &&Row| {

@@ -1,4 +1,5 @@
-//! The checksums of `executor/examples/checksums.rs` with rayon. One file's panic ends the whole run.
+//! Computes the checksums of `executor/examples/checksums.rs` with rayon. If the work on one file panics, the
+//! whole run ends.
 
 use super::checksums_ours::{checksum, files_below};
 use rayon::prelude::*;

@@ -1,5 +1,5 @@
-//! The checksums of `executor/examples/checksums.rs` with tokio's blocking pool. A blocking task that has
-//! begun cannot be aborted, so it reads a flag.
+//! Computes the checksums of `executor/examples/checksums.rs` with tokio's blocking pool. A blocking task
+//! that has begun cannot be aborted, so the task reads a flag.
 
 use super::checksums_ours::{checksum, files_below};
 use std::io;

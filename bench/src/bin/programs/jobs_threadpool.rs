@@ -1,6 +1,6 @@
-//! The jobs of `executor/examples/job_server/jobs.rs` with threadpool. The pool runs closures in the order of
-//! their submission and knows nothing about them. So this file adds priorities, order, limits, cancellation,
-//! results and the bound.
+//! Runs the jobs of `executor/examples/job_server/jobs.rs` with threadpool. The pool runs closures in the
+//! order of their submission, and knows nothing about the jobs in them. So this file adds priorities, order,
+//! limits, cancellation, results and the bound to the pool.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -27,7 +27,7 @@ impl Job {
         is_first
     }
 
-    /// Waits until the job has ended or is late.
+    /// Waits until the job has ended or its time limit has passed.
     fn wait_until(&self, time: Instant) -> Option<&'static str> {
         let left = time.saturating_duration_since(Instant::now());
         *self.ended.wait_timeout_while(self.end.lock().unwrap(), left, |end| end.is_none()).unwrap().0
@@ -121,7 +121,7 @@ impl Jobs {
     }
 }
 
-/// Runs all jobs of the customer whose turn it is. A more urgent customer must wait until these jobs are done.
+/// Runs all jobs of the customer who is next. A more urgent customer must wait until all these jobs are done.
 fn run_the_most_urgent(all: &Mutex<Waiting>) {
     let Some((.., customer)) = all.lock().unwrap().turns.pop() else { return };
     loop {

@@ -1,4 +1,5 @@
-//! Three programs on the executor and on other libraries: how long their sources are, and how long they take.
+//! Compares three programs on the executor and on other libraries: how long their sources are, and how much
+//! time they take.
 //!
 //! Run this comparison with `cargo run --release --bin programs` in `bench/`. README.md says what the
 //! programs do.
@@ -31,7 +32,7 @@ use std::time::{Duration, Instant};
 /// Compares three programs on the executor with the same programs on other libraries
 ///
 /// Each row prints the number of lines of code of each side, without comments and empty lines, and measures
-/// our side and each peer in turns. Each measurement checks its result.
+/// our side and each peer alternately. Each measurement checks its result.
 #[derive(Parser)]
 #[command(name = "programs")]
 struct Args {
@@ -112,15 +113,15 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Counts the lines that are neither empty nor a comment, between the marks if there are any. All sides share
-/// the code outside the marks.
+/// Counts the lines that are neither empty nor a comment; if the file has marks, counts only the lines
+/// between the marks. All sides share the code outside the marks.
 fn lines_of(source: &str) -> usize {
     let program = source.split("// ----- compared in `bench` -----\n").nth(1).unwrap_or(source);
     let program = program.split("// ----- shared by all sides -----\n").next().unwrap_or(program);
     program.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
 }
 
-/// Each later run of a side must have the same result as its first run.
+/// In each later run, each side must have the same result as in its first run.
 fn measured(side: Side, folder: PathBuf) -> Measure {
     let mut first = None;
     Box::new(move || {
@@ -159,7 +160,7 @@ fn run_on_threadpool() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Ten thousand jobs that take no time, of a hundred customers.
+/// Ten thousand jobs of a hundred customers; each job takes no time.
 fn submit_and_take(answer: impl Fn(&str) -> Result<String, Box<dyn Error>>) -> anyhow::Result<()> {
     let say = |line: &str| answer(line).map_err(|error| anyhow!("{line}: {error}"));
     let ids = (0..JOBS).map(|job| say(&format!("run customer{} {} 60000 0", job % CUSTOMERS, job % 3)));

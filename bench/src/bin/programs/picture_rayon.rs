@@ -1,4 +1,4 @@
-//! The picture of `executor/examples/rows_of_a_picture.rs` with rayon.
+//! Draws the picture of `executor/examples/rows_of_a_picture.rs` with rayon.
 
 use super::picture_ours::{frame, place, steps};
 use rayon::prelude::*;

@@ -1,8 +1,8 @@
-//! Measures the row `calls`: how many system calls an answer takes, as `strace` counts them.
+//! Measures the row `calls`: how many system calls an answer takes; `strace` counts these calls.
 //!
-//! Two runs of different lengths are compared, so that calls that a server makes only once do not count.
-//! Tracing makes a server several times slower, so more requests wait at each check, and one call can
-//! serve several of them.
+//! The program compares two runs of different lengths, so that the calls that a server makes only once do not
+//! count. Tracing makes a server several times slower, so more requests wait each time the server checks, and
+//! one call can serve several requests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,11 +21,12 @@ use crate::report::json_of;
 use crate::rows::{Measure, Row, called};
 use crate::sides::{Setup, Starter};
 
-/// The numbers of answers in the two runs, for each request that a connection sends at once.
+/// The numbers of answers in the two runs; they are multiplied by the number of requests that a connection
+/// sends at once.
 const ANSWERS: [u64; 2] = [1000, 4000];
 
-/// The loads of these rows, each with fewer connections: with many connections, the server would hardly
-/// ever wait.
+/// The loads of these rows, but with fewer connections: with many connections, the server would hardly ever
+/// have to wait.
 const LOADS: [&str; 4] = ["keep-alive", "pipelined", "file", "close"];
 const CONNECTIONS: usize = 16;
 
@@ -68,8 +69,8 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
     Ok(objects)
 }
 
-/// Returns the calls by name, the most frequent first, without calls that occur less than once in a hundred
-/// answers.
+/// Returns the calls by name, with the most frequent call first, and without calls that occur less than once
+/// in a hundred answers.
 fn by_name(calls: &Calls) -> String {
     let mut calls: Vec<_> = calls.iter().filter(|(_, each)| **each >= 0.01).collect();
     calls.sort_by(|a, b| b.1.total_cmp(a.1));
@@ -87,7 +88,7 @@ fn per_answer(starter: &Starter, setup: &Setup, load: &Load) -> anyhow::Result<C
     Ok(many.into_iter().map(each).collect())
 }
 
-/// Returns the server's calls from its start to its end, and the number of its answers.
+/// Returns the server's calls from its start to its end, and the number of answers that it sent.
 fn traced(
     starter: &Starter,
     setup: &Setup,
@@ -95,8 +96,8 @@ fn traced(
     answers: u64,
 ) -> anyhow::Result<(BTreeMap<String, u64>, u64)> {
     let summary = starter.site.folder().join("calls");
-    // With `-D`, the server is our child process and `strace` is not, so the end of the server ends
-    // both.
+    // With `-D`, the server is our child process and `strace` is not. So when the server ends, `strace` ends,
+    // too.
     let strace = || {
         let mut strace = Command::new("strace");
         strace.args(["-D", "-f", "-q", "-c", "-o"]).arg(&summary);
@@ -110,7 +111,7 @@ fn traced(
     Ok((calls, counted.answers))
 }
 
-/// Returns the table, once `strace` has written all of it.
+/// Returns the table that `strace` writes, as soon as it is complete.
 fn complete(summary: &Path) -> anyhow::Result<String> {
     for _ in 0..500 {
         let table = fs::read_to_string(summary).unwrap_or_default();
@@ -123,8 +124,8 @@ fn complete(summary: &Path) -> anyhow::Result<String> {
     bail!("strace does not come to an end")
 }
 
-/// Parses the lines of "% time seconds usecs/call calls errors syscall"; the number of errors may be
-/// missing.
+/// Parses lines with the columns "% time seconds usecs/call calls errors syscall"; the number of errors may
+/// be missing.
 fn parse(table: &str) -> BTreeMap<String, u64> {
     let line = |line: &str| {
         let columns: Vec<_> = line.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! The contest between our server and its peers, which are measured in turns.
+//! The contest between our server and its peers, which are measured alternately.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ pub(crate) struct Order<'a> {
     pub(crate) rounds: u32,
     /// The length of each measurement.
     pub(crate) duration: Duration,
-    /// True if the table for people is left out.
+    /// True if the output leaves out the table for human readers.
     pub(crate) is_json: bool,
 }
 
 impl Order<'_> {
-    /// Prints the first line of the table for people.
+    /// Prints the first line of the table for human readers.
     pub(crate) fn headline(&self) {
         if !self.is_json {
             let Order { row, rounds, duration, .. } = self;
@@ -34,30 +34,29 @@ impl Order<'_> {
     }
 }
 
-/// The warm-up before each measurement, which is not counted: connections are made and threads are
-/// started.
+/// The time of the warm-up before each measurement. The warm-up, in which connections are made and threads
+/// are started, is not counted.
 const WARM_UP: Duration = Duration::from_millis(300);
 
 /// The result of one measurement of a server.
 pub(crate) struct Sample {
     /// The number of answers in a second.
     pub(crate) rate: f64,
-    /// The microseconds of processor time for an answer: those of the server, and those of the
-    /// load.
+    /// The microseconds of processor time for an answer: the time of the server, and the time of the load.
     pub(crate) cpu: Option<f64>,
     pub(crate) load_cpu: Option<f64>,
-    /// The bytes of memory with all connections open.
+    /// The bytes of memory while all connections are open.
     pub(crate) memory: Option<f64>,
 }
 
-/// A server that has a given number of workers.
+/// A server that is measured with a given number of workers.
 pub(crate) struct Entrant {
     pub(crate) setup: Setup,
     server: Server,
     pub(crate) samples: Vec<Sample>,
 }
 
-/// A server that is measured with each number of workers.
+/// A server that is measured with several numbers of workers.
 pub(crate) struct Team {
     pub(crate) side: Side,
     pub(crate) goals: &'static [Goal],
@@ -80,8 +79,7 @@ impl Team {
     }
 }
 
-/// Measures all servers in turns, A B C A B C …, so that other work on the machine disturbs all of
-/// them.
+/// Measures all servers alternately, A B C A B C …, so that other work on the machine disturbs all of them.
 pub(crate) fn hold(order: &Order<'_>, load: &Load) -> anyhow::Result<Vec<String>> {
     let Order { row, starter, sides, rounds, duration, is_json } = order;
     let start = |&side: &Side| {

@@ -1,5 +1,4 @@
-//! Measures the row `idle`: the memory for each connection that has had an answer and is now
-//! silent.
+//! Measures the row `idle`: the memory for each connection that has received an answer and now sends nothing.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,17 +13,17 @@ use crate::visitor;
 
 const CONNECTIONS: usize = 10_000;
 
-/// The number of connections for a stage that has a thread for each connection.
+/// The number of connections if the stage has a thread for each connection.
 const THREADS: usize = 1000;
 
-/// The time limit for making all connections. Each server in this row keeps an idle connection for
-/// longer than that time.
+/// The time limit for opening all connections. Each server in this row keeps an idle connection for longer
+/// than this time.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The number of other descriptors that the programs need: for files, listeners and pipes.
+/// The number of other descriptors that the programs need, for files, listeners and pipes.
 const OTHER_DESCRIPTORS: usize = 200;
 
-/// The time in which the server frees the memory of its last answer.
+/// The time in which the server should free the memory of its last answer.
 const PAUSE: Duration = Duration::from_millis(500);
 
 pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
@@ -79,15 +78,16 @@ fn fill(server: &Server, connections: usize) -> anyhow::Result<(Option<f64>, Opt
     }
     thread::sleep(PAUSE);
     let after = server.memory();
-    // A server that has closed its idle connections would need no memory for them, so some are checked.
+    // A server that has closed its idle connections would need no memory for them, so the program checks some
+    // of the connections.
     for stream in streams.iter_mut().step_by(100) {
         visitor::ask(stream).context("a connection was closed that was to be idle")?;
     }
     Ok((before, after))
 }
 
-/// Raises the limit of descriptors as far as the system allows, for this process and its children. Returns
-/// the new limit.
+/// Raises the limit for descriptors as far as the system allows, for this process and its child processes.
+/// Returns the new limit.
 #[cfg(target_os = "linux")]
 fn descriptors() -> usize {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};

@@ -31,9 +31,9 @@ use sides::{Side, Starter};
 
 /// Compares the course's web servers with others, side by side
 ///
-/// Each row measures our side and each peer in turns. It prints medians, minima and maxima, the median of the
-/// rounds' ratios (our value to the peer's), and the goal if there is one. A wrong answer ends the
-/// comparison.
+/// Each row measures our side and each peer alternately. The output shows medians, minima and maxima, the
+/// median of the ratios of all rounds (our value divided by the peer's), and the goal if there is one. A
+/// wrong answer ends the comparison.
 #[derive(Parser)]
 #[command(name = "servers")]
 struct Args {
@@ -59,7 +59,7 @@ struct Args {
     flags: Flags,
 }
 
-/// The meaning of the name of a row on the command line.
+/// The rows that a name on the command line means.
 #[derive(Clone, Copy)]
 enum Chosen {
     Row(&'static Row),

@@ -1,9 +1,9 @@
 //! Measures the row `overload`: 200 requests arrive at once, each takes 50 ms, and there are 8
 //! threads and 50 places in the queue.
 //!
-//! A server that has room for 58 requests must answer the other clients with a 503, which says when to come
-//! again. An accepted request may wait only for the requests before it in the queue. A
-//! connection that is reset gives its client no information.
+//! A server that has room for 58 requests must answer each other client with a 503, which tells the client
+//! when to try again. An accepted request may wait only for the requests that are before it in the queue. If
+//! a connection is reset, the client gets no information.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -23,26 +23,26 @@ const QUEUE: usize = 50;
 const WORK: Duration = Duration::from_millis(50);
 const REQUEST: &[u8] = b"GET /block?ms=50 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
 
-/// The time in which all answers must arrive: enough for a server with one thread that pauses after
-/// each answer.
+/// The time in which all answers must arrive; this is enough time for a server with one thread that pauses
+/// after each answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Returns the longest time that an answer may take. An answer waits 7 times 50 ms in the queue,
-/// because the threads take 8 requests at a time; the work itself takes 50 ms, and a tenth is added.
+/// Returns the longest time that an answer may take. A request waits 7 times 50 ms in the queue, because the
+/// threads take 8 requests at a time. Then the work itself takes 50 ms, and a tenth of the sum is added.
 fn bound() -> Duration {
     WORK.mul_f64((QUEUE.div_ceil(THREADS) + 1) as f64 * 1.1)
 }
 
-/// The number of clients with each outcome.
+/// The number of clients for each outcome.
 #[derive(Default)]
 struct Outcome {
     served: usize,
     refused: usize,
-    /// The client was refused, but was not told when to come again.
+    /// The server refused the client, but did not tell it when to try again.
     mute: usize,
-    /// The connection was reset, or closed without an answer.
+    /// The connection was reset, or it was closed without an answer.
     lost: usize,
-    /// The time until the last served client had its answer.
+    /// The time until the last of the served clients received its answer.
     slowest: Duration,
     slowest_refusal: Duration,
 }
@@ -118,8 +118,8 @@ fn flood(addr: SocketAddr) -> anyhow::Result<Outcome> {
         .map(|number| {
             let began = Instant::now();
             let mut stream = TcpStream::connect(addr).context("cannot connect")?;
-            // The server may have refused the client and closed the connection already; in that case the
-            // answer can be read.
+            // The server may have already refused the client and closed the connection; in that case the
+            // client can read the answer.
             let _ = stream.write_all(REQUEST);
             stream.set_nonblocking(true)?;
             let mut stream = mio::net::TcpStream::from_std(stream);
@@ -146,7 +146,7 @@ fn flood(addr: SocketAddr) -> anyhow::Result<Outcome> {
 }
 
 impl Client {
-    /// Reads the bytes that have arrived, and counts the client when its connection has ended.
+    /// Reads the bytes that have arrived; if the connection has ended, counts its client.
     fn has_ended(&mut self, outcome: &mut Outcome) -> bool {
         let mut buffer = [0; 4096];
         loop {

@@ -1,4 +1,5 @@
-//! Runs a server in separate processes, so that its costs are separate from those of the load.
+//! Runs a server in separate processes, so that the costs of the server are separate from the costs of the
+//! load.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -17,7 +18,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server whose first line of output contains its address.
+    /// Starts a server that prints its address in its first line of output.
     pub(crate) fn start(mut command: Command) -> anyhow::Result<Server> {
         let child = command.stdout(Stdio::piped()).spawn();
         let child = child.with_context(|| format!("cannot start {}", command.get_program().display()))?;
@@ -33,7 +34,7 @@ impl Server {
         Ok(Server { addr, running })
     }
 
-    /// Returns the process and its child processes, if the system reports them.
+    /// Returns the server's process and its child processes, if the system reports them.
     fn processes(&self) -> Vec<u32> {
         let mut processes = vec![self.running.child.id()];
         let mut next = 0;
@@ -51,8 +52,9 @@ impl Server {
         self.processes().into_iter().map(processor_time::of).sum()
     }
 
-    /// Returns the server's memory in bytes, if the system reports it: resident memory, including its
-    /// share of pages that other processes also use. The kernel's buffers are not included.
+    /// Returns the server's memory in bytes, if the system reports it: this is the resident memory, including
+    /// a share of the pages that other processes use, too. The kernel's buffers are not a part of this
+    /// number.
     pub(crate) fn memory(&self) -> Option<f64> {
         self.processes().into_iter().map(proportional).sum()
     }

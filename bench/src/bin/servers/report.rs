@@ -1,5 +1,5 @@
-//! The output about answers and their cost: a table for people, and objects of an array for
-//! programs.
+//! The output about answers and their cost: a table for human readers, and objects of the array that `--json`
+//! prints.
 
 use bench::figures::{median, median_ratio, object, spread};
 
@@ -30,8 +30,9 @@ impl Quantity {
         (!values.is_empty()).then(|| median(&values))
     }
 
-    /// Returns the server with the number of workers that is best for this quantity. For memory, it is the
-    /// server with the most answers, because otherwise the goals would apply to different servers.
+    /// Among the servers with different numbers of workers, returns the server that is best for this
+    /// quantity. For memory, the function returns the server with the most answers, because otherwise the
+    /// goals would apply to different servers.
     fn best(self, team: &Team) -> Option<&Entrant> {
         let of = if matches!(self, Self::Cpu) { Self::Cpu } else { Self::Rate };
         let known = team.entrants.iter().filter_map(|entrant| Some((of.median(entrant)?, entrant)));
@@ -42,7 +43,8 @@ impl Quantity {
         best.map(|(_, entrant)| entrant)
     }
 
-    /// Returns the median of the rounds' ratios, of our best server to the peer's best server.
+    /// Returns the median of the ratios of all rounds; each ratio compares the value of our best server with
+    /// the value of the peer's best server.
     fn ratio(self, ours: &Team, theirs: &Team) -> Option<f64> {
         let turns = self.best(ours)?.samples.iter().zip(&self.best(theirs)?.samples);
         let pairs: Vec<_> = turns.filter_map(|(a, b)| self.of(a).zip(self.of(b))).collect();
@@ -77,8 +79,7 @@ fn line(entrant: &Entrant) {
     let rates = spread(&rates);
     let load_cpu: Vec<_> = entrant.samples.iter().filter_map(|sample| sample.load_cpu).collect();
     let load_cpu = (!load_cpu.is_empty()).then(|| median(&load_cpu));
-    // If the load is 100 % busy, it is the bottleneck, and the servers' answers cannot differ by
-    // much.
+    // If the load is 100 % busy, the load is the bottleneck, and the numbers of answers cannot differ much.
     let busy = load_cpu.map(|micros| micros * rates.median / 1e4);
     println!(
         "  {:<26}{:>9.0} {:>20}{:>11}{:>9}{:>7}{:>8}",
@@ -121,13 +122,13 @@ fn verdict(goal: Goal, ours: &Team, theirs: &Team) -> String {
     }
 }
 
-/// Returns an object of the array for programs.
+/// Returns one object of the array that `--json` prints.
 pub(crate) fn json(row: &str, ours: &Team, theirs: &Team) -> String {
     let ratio = |quantity: Quantity| quantity.ratio(ours, theirs);
     object(row, theirs.side.name(), &[("rate", ratio(Quantity::Rate)), ("cpu", ratio(Quantity::Cpu))])
 }
 
-/// Returns an object of the array for programs, for a row that measures one value without its
+/// Returns one object of the array that `--json` prints, for a row that measures one value without its
 /// processor time.
 pub(crate) fn json_of(row: &str, peer: &str, what: &str, ratio: Option<f64>) -> String {
     object(row, peer, &[(what, ratio), ("cpu", None)])

@@ -18,11 +18,11 @@ pub(crate) enum Measure {
     Throughput(Load),
     /// The row measures the refusals under overload.
     Overload,
-    /// The row measures how long other clients wait while slow clients hold connections.
+    /// The row measures how long normal clients wait while slow clients hold connections.
     SlowClients,
     /// The row measures the cost of an idle connection.
     Idle,
-    /// The row measures the system calls per answer.
+    /// The row measures the number of system calls for an answer.
     Calls,
 }
 
@@ -31,14 +31,15 @@ pub(crate) struct Peer {
     pub(crate) goals: &'static [Goal],
 }
 
-/// The goal of a row: a ratio of ours to theirs, or our own value.
+/// The goal of a row: a ratio of our value to the peer's value, or a limit for our own value.
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
-    /// The lowest ratio of answers per time that meets the goal.
+    /// The lowest allowed ratio of our answers per time to the peer's answers per time.
     Rate(f64),
-    /// The highest ratio of the server's processor time per answer that meets the goal.
+    /// The highest allowed ratio of our server's processor time per answer to the peer's processor time per
+    /// answer.
     Cpu(f64),
-    /// The largest amount of memory that our server may take, in MiB.
+    /// The largest amount of memory that our server may use, in MiB.
     Memory(f64),
 }
 
@@ -54,7 +55,7 @@ impl Peer {
 
 const KEPT: Load = Load { connections: 64, depth: 1, page: Page::Hello, closes: false };
 
-/// The goals apply to each peer, and so also to the best peer.
+/// The goals apply to each peer, and therefore also to the best peer.
 const BEST: &[Goal] = &[Goal::Rate(1.0), Goal::Cpu(0.9)];
 
 /// All rows, in the order in which they are measured.

@@ -1,7 +1,6 @@
-//! Runs slow clients of four kinds on one thread: each holds a connection and makes the server
-//! wait.
+//! Runs slow clients of four kinds on one thread: each client holds a connection and makes the server wait.
 //!
-//! A client whose connection the server closes connects again, at most half a second later.
+//! If the server closes the connection of a client, the client connects again, at most half a second later.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -13,22 +12,22 @@ use anyhow::{Context, anyhow};
 
 use crate::visitor;
 
-/// The clients are divided into this many groups; one group has its turn in each tick.
+/// The clients are divided into this number of groups; in each tick, the clients of one group act.
 const GROUPS: usize = 10;
 const TICK: Duration = Duration::from_millis(50);
 
-/// The average number of times that each client may connect again.
+/// The limit for the number of times that a client connects again, on average over all clients.
 const MOST_VISITS: usize = 2000;
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     /// The client connects, and sends nothing.
     Silent,
-    /// The client sends a head that never ends, one byte each half second.
+    /// The client sends a head that never ends, one byte every half second.
     SlowHead,
-    /// The client sends one request, and nothing after its answer.
+    /// The client sends one request, and sends nothing after it has received the answer.
     Idle,
-    /// The client sends a body, one byte each half second.
+    /// The client sends a body, one byte every half second.
     SlowBody,
 }
 
@@ -52,24 +51,24 @@ impl Kind {
     }
 }
 
-/// The numbers of connections of slow clients that the server has closed.
+/// The numbers of slow clients' connections that the server has closed.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Cut {
-    /// The number of times that the server closed the connection of a client of each kind: silent,
-    /// slow head, idle, slow body.
+    /// How often the server closed the connection of a client, for each kind of client (silent, slow head,
+    /// idle, slow body).
     pub(crate) by_kind: [usize; 4],
     visits: usize,
 }
 
-/// Slow clients that go on until this value is [finished](Rude::finish) or dropped.
+/// Slow clients that continue until this value is [finished](Rude::finish) or dropped.
 pub(crate) struct Rude {
     stop: Sender<()>,
     thread: JoinHandle<Cut>,
 }
 
 impl Rude {
-    /// Starts the slow clients. Returns when all clients are connected for the first time. The
-    /// clients leave after `longest` at the latest.
+    /// Starts the slow clients. Returns when all clients have connected for the first time. The clients leave
+    /// after at most `longest`.
     pub(crate) fn start(addr: SocketAddr, count: usize, longest: Duration) -> anyhow::Result<Rude> {
         let (stop, stopped) = mpsc::channel();
         let (ready, is_ready) = mpsc::channel();
@@ -126,7 +125,7 @@ fn enter(addr: SocketAddr, kind: Kind, cut: &mut Cut) -> Option<TcpStream> {
     Some(stream)
 }
 
-/// Sends a little more on a connection, unless the server has closed it.
+/// Sends a few more bytes on a connection, unless the server has closed it.
 fn bothers(stream: &mut TcpStream, kind: Kind) -> bool {
     loop {
         match stream.read(&mut [0; 1024]) {

@@ -1,4 +1,4 @@
-//! The servers: our stages and the peers, and the way in which each is started.
+//! The servers: our stages and the peers, and how each of them is started.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -52,15 +52,16 @@ impl Side {
         }
     }
 
-    /// Returns the numbers of workers with which the server is measured; the better number counts.
+    /// Returns the numbers of workers with which the server is measured; the number that gives the better
+    /// result counts.
     pub(crate) fn workers(self, connections: usize) -> Vec<usize> {
         match self {
             Self::MultiReactor | Self::Reactor | Self::Nginx | Self::Hyper | Self::MayMinihttp => vec![1, 2],
-            // If each connection is a task, further connections wait for a thread until a
-            // connection is closed.
+            // If each connection is a task, further connections wait for a thread until another connection is
+            // closed.
             Self::Bounded | Self::Lifecycle | Self::Pooled | Self::Java => vec![connections],
-            // The best of 1, 2, 4, 16 and 64 threads, with 64 clients on two processors: each additional
-            // thread must also be woken.
+            // The best of 1, 2, 4, 16 and 64 threads, with 64 clients on two processors: the system must also
+            // wake each additional thread.
             Self::TinyHttp => vec![1],
         }
     }
@@ -71,7 +72,7 @@ impl Side {
 pub(crate) struct Setup {
     pub(crate) side: Side,
     pub(crate) workers: usize,
-    /// The number of simultaneous clients; nginx needs it, because it reserves memory for each
+    /// The number of simultaneous clients; nginx needs this number, because it reserves memory for each
     /// client.
     pub(crate) connections: usize,
     /// The flags that a stage gets.
@@ -92,7 +93,7 @@ impl Display for Setup {
     }
 }
 
-/// Starts servers, and remembers which servers this machine lacks.
+/// Starts servers, and remembers which servers are not installed on this machine.
 pub(crate) struct Starter {
     pub(crate) site: Site,
     programs: RefCell<BTreeMap<&'static str, PathBuf>>,
@@ -104,8 +105,8 @@ impl Starter {
         Ok(Starter { site: Site::new()?, programs: RefCell::default(), missing: RefCell::default() })
     }
 
-    /// Returns whether the server can be started here. If the server cannot be started, the first
-    /// call prints a line that says so.
+    /// Returns whether the server can be started on this machine. If the server cannot be started, the first
+    /// call prints a line about this.
     pub(crate) fn has(&self, side: Side) -> bool {
         if self.missing.borrow().contains_key(side.name()) {
             return false;
@@ -130,8 +131,7 @@ impl Starter {
         self.start_under(|| None, setup)
     }
 
-    /// Starts one server. If there is a `wrapper`, it makes the command that runs the command line
-    /// of the server.
+    /// Starts one server. If there is a `wrapper`, it makes a command that runs the server's command line.
     pub(crate) fn start_under(
         &self,
         wrapper: impl Fn() -> Option<Command>,
@@ -169,7 +169,7 @@ impl Starter {
         Server::start(command).with_context(|| setup.to_string())
     }
 
-    /// Returns the path of the program, which is built at the first call.
+    /// Returns the path of the program; the first call builds the program.
     fn program(&self, side: Side) -> anyhow::Result<PathBuf> {
         let (workspace, package, name) = match side {
             Side::Hyper => (Workspace::Bench, "bench", "hyper_server"),

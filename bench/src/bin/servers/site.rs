@@ -1,5 +1,5 @@
-//! The folder with the only file that the servers serve, in addition to the pages that are part of
-//! their programs.
+//! The folder that contains the only file that the servers serve; other pages are part of the servers'
+//! programs.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,12 @@ use tempfile::TempDir;
 
 pub(crate) const FILE_PATH: &str = "/16k.bin";
 
-/// Returns the contents of the file: 16 KiB in which no two nearby places are alike.
+/// Returns the contents of the file: 16 KiB in which no two places near each other are alike.
 pub(crate) fn file() -> Vec<u8> {
     (0_u32..4096).flat_map(|number| number.wrapping_mul(0x9E37_79B9).to_le_bytes()).collect()
 }
 
-/// A folder that is removed when this value is dropped.
+/// A folder; when this value is dropped, the folder is removed.
 pub(crate) struct Site {
     folder: TempDir,
 }

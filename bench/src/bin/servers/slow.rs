@@ -1,7 +1,7 @@
 //! Measures the row `slow`: how long a normal client waits while 500 slow clients hold connections.
 //!
-//! The normal client is a visitor: it connects, sends a request, gets its answer, and leaves. A client with
-//! an open connection would not notice that a server accepts no new connections.
+//! The normal client is called a visitor: it connects, sends a request, gets its answer, and leaves. A client
+//! with an open connection would not notice that a server accepts no new connections.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -20,14 +20,14 @@ use crate::visitor;
 
 const SLOW: usize = 500;
 
-/// The default number of threads of the pooled stages.
+/// The default number of threads in the stages that have a pool.
 const THREADS: usize = 100;
 
-/// The goal for the 99th percentile of the visitors' waits, as a ratio to the percentile without
-/// slow clients.
+/// The goal for the 99th percentile of the visitors' waits with slow clients, as a ratio to the percentile
+/// without slow clients.
 const GOAL: f64 = 2.0;
 
-/// The time in which a server notices that the slow clients have left.
+/// The time in which a server should notice that the slow clients have left.
 const PAUSE: Duration = Duration::from_millis(300);
 
 struct Entrant {
@@ -67,8 +67,8 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
 }
 
 impl Entrant {
-    /// Returns whether a visitor got no answer. Further visitors would also get no answer, each after a
-    /// long time.
+    /// Returns whether there was a visitor that got no answer. If one visitor got no answer, further visitors
+    /// would also get no answer, each after a long time.
     fn is_stuck(&self) -> bool {
         self.turns.last().is_some_and(|&(_, beside)| beside >= visitor::PATIENCE.as_secs_f64() * 1e3)
     }
@@ -85,8 +85,8 @@ impl Entrant {
         Ok(())
     }
 
-    /// Returns the median of the rounds' ratios of the waits with slow clients to the waits without
-    /// them.
+    /// Returns the median of the ratios of all rounds; each ratio compares the waits with slow clients and
+    /// the waits without them.
     fn ratio(&self) -> Option<f64> {
         let pairs: Vec<_> = self.turns.iter().map(|&(alone, beside)| (beside, alone)).collect();
         median_ratio(&pairs)

@@ -1,4 +1,4 @@
-//! Measures `soak`: after many minutes of polite and rude clients, a server must use no more resources than
+//! Measures `soak`: after many minutes of polite and rude clients, a server must not use more resources than
 //! after the first minutes.
 
 use std::thread;
@@ -14,30 +14,30 @@ use crate::sides::{Setup, Side, Starter};
 
 const RUDE: usize = 250;
 
-/// The number of clients that stay connected. In each second these clients send requests as fast as they
-/// can for a tenth of that second, and are silent for the rest.
+/// The number of clients that stay connected. In each second, these clients send requests for a tenth of a
+/// second as fast as they can, and then they send nothing.
 const KEPT: [Load; 2] = [
     Load { connections: 100, depth: 1, page: Page::Hello, closes: false },
     Load { connections: 100, depth: 1, page: Page::File, closes: false },
 ];
 const BURST: Duration = Duration::from_millis(100);
 
-/// The number of clients that connect and leave.
+/// The number of clients that connect and leave again.
 const PASSING: Load = Load { connections: 50, depth: 1, page: Page::Hello, closes: true };
 const PASSING_ANSWERS: u64 = 500;
 
 /// The time of the first measurement, and the number of measurements in one median. A median is needed
-/// because connections come and go.
+/// because the number of connections changes all the time.
 const FIRST_LOOK: Duration = Duration::from_mins(2);
 const LOOKS: usize = 15;
 
-/// The growth of the resources that is allowed until the end.
+/// The factor by which the resources may have grown at the end.
 const GROWTH: f64 = 1.02;
 
 pub(crate) fn run(starter: &Starter, side: Side, minutes: u16) -> anyhow::Result<()> {
     let connections = RUDE + KEPT[0].connections + KEPT[1].connections + PASSING.connections;
-    // A stage with a thread for each connection also needs threads for connections whose end it has not
-    // noticed yet.
+    // A stage with a thread for each connection also needs threads for connections that have ended, because
+    // the stage has not noticed their end yet.
     let workers = *side.workers(2 * connections).last().context("with some number of workers")?;
     let setup = Setup { side, workers, connections: 2 * connections, more: &[] };
     let server = starter.start(&setup)?;
@@ -81,7 +81,7 @@ pub(crate) fn run(starter: &Starter, side: Side, minutes: u16) -> anyhow::Result
     Ok(())
 }
 
-/// Runs the polite clients for a second.
+/// Runs the polite clients for one second.
 fn second(server: &Server, kept: &mut [Clients]) -> anyhow::Result<u64> {
     let began = Instant::now();
     let mut answers = 0;
@@ -115,7 +115,7 @@ impl std::fmt::Display for Look {
     }
 }
 
-/// Returns the median of some measurements, a second apart, while the clients continue.
+/// Returns the median of some measurements, which are a second apart, while the clients continue.
 fn look(
     server: &Server,
     go_on: &mut impl FnMut(Duration) -> anyhow::Result<()>,

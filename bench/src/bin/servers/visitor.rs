@@ -1,4 +1,4 @@
-//! A client that sends one request and waits for its answer, for the rows that measure waits.
+//! A client that sends one request and waits for its answer; the rows that measure waits use this client.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 
-/// The time that a client waits for its answer.
+/// The longest time that a client waits for its answer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 const HELLO: &[u8] = b"GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
@@ -25,8 +25,8 @@ pub(crate) fn ask(stream: &mut TcpStream) -> anyhow::Result<()> {
     answer(stream)
 }
 
-/// Connects, requests `/hello`, and leaves. Returns the time until the answer arrived, or [`PATIENCE`] if
-/// none arrived.
+/// Connects, requests `/hello`, and leaves. Returns the time until the answer arrived, or [`PATIENCE`] if no
+/// answer arrived.
 pub(crate) fn visit(addr: SocketAddr) -> anyhow::Result<Duration> {
     let began = Instant::now();
     let mut stream = connect(addr)?;
@@ -36,8 +36,8 @@ pub(crate) fn visit(addr: SocketAddr) -> anyhow::Result<Duration> {
         answered => answered?,
     }
     let took = began.elapsed();
-    // The side that closes first keeps the port for a minute (TIME_WAIT). The server must be the side that
-    // closes first; otherwise our ports are used up.
+    // The side that closes a connection first keeps the connection's port for a minute (TIME_WAIT). The
+    // server must close first; if the client closed first, the ports of the client would be used up.
     let _ = stream.set_read_timeout(Some(Duration::from_millis(100)));
     let _ = stream.read(&mut [0; 64]);
     Ok(took)

@@ -1,5 +1,5 @@
-//! The tasks, each with a key that is drawn before the time begins, and a board that shows whether the tasks
-//! kept their order.
+//! The tasks and a board: the key of each task is chosen before the time begins, and the board shows whether
+//! the tasks kept their order.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,7 +14,7 @@ pub(crate) struct Load {
     pub(crate) workers: usize,
 }
 
-/// The keys of all tasks, and the number of tasks of each key that have run.
+/// The keys of all tasks, and, for each key, the number of its tasks that have run.
 pub(crate) struct Board {
     /// The key of each task, and the task's number among the tasks of that key.
     tasks: Vec<(u32, u32)>,
@@ -40,13 +40,13 @@ impl Board {
         Self { tasks, keys, out_of_order: AtomicU32::new(0) }
     }
 
-    /// Returns the number of each task, with its key.
+    /// Returns each task's number together with its key.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = (u32, u32)> {
         (0..).zip(self.tasks.iter().map(|(key, _)| *key))
     }
 
-    /// The body of a task on a side that keeps the order. The body reads and writes in two relaxed
-    /// steps, so that tasks of one key that run at the same time or out of order are noticed.
+    /// The body of a task, for a side that keeps the order. The body reads and writes in two separate relaxed
+    /// steps. So the board notices tasks of one key that run at the same time or out of order.
     pub(crate) fn run(&self, task: u32) {
         let (key, number) = self.tasks[task as usize];
         let ran = &self.keys[key as usize].ran;
@@ -57,13 +57,13 @@ impl Board {
         ran.store(before + 1, Ordering::Relaxed);
     }
 
-    /// The body of a task on a side that keeps no order.
+    /// The body of a task, for a side that keeps no order.
     pub(crate) fn run_unordered(&self, task: u32) {
         let (key, _) = self.tasks[task as usize];
         self.keys[key as usize].ran.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Ends the measurement unless every task ran exactly once and in its order.
+    /// Ends the measurement with an error unless every task ran exactly once and in its order.
     pub(crate) fn check(&self) {
         for (n, key) in self.keys.iter().enumerate() {
             assert_eq!(key.ran.load(Ordering::Relaxed), key.tasks, "tasks of key {n}");
@@ -72,8 +72,8 @@ impl Board {
     }
 }
 
-/// Returns the keys: evenly distributed, or skewed so that the second key is half as frequent as the first,
-/// the third a third as frequent, and so on.
+/// Returns the keys, evenly distributed or skewed. If they are skewed, the second key is half as frequent as
+/// the first key, the third key a third as frequent, and so on.
 fn drawn(load: &Load) -> Vec<u32> {
     let mut sum = 0.0;
     let ranks = if load.skewed { load.keys } else { 0 };

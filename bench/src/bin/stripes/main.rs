@@ -15,8 +15,8 @@ use board::{Board, Load};
 
 /// Compares the striped executor with other ways to keep the order of tasks with the same key, side by side
 ///
-/// Each row measures our side and each peer in turns. Each measurement checks that every task ran once and in its
-/// order.
+/// Each row measures our side and each peer alternately. Each measurement checks that every task ran exactly
+/// once and in its order.
 #[derive(Parser)]
 #[command(name = "stripes")]
 struct Args {
@@ -51,7 +51,7 @@ enum Side {
     Java(&'static str),
 }
 
-/// The peers, and the goal for the first peer in the first row.
+/// The peers; the first peer also has a goal, which applies in the first row.
 const PEERS: [(&str, Side); 7] = [
     ("Java draining executor", Side::Java("draining")),
     ("Java draining, ForkJoinPool", Side::Java("draining-fjp")),
@@ -63,7 +63,7 @@ const PEERS: [(&str, Side); 7] = [
 ];
 const GOAL: Goal = Goal::Time(0.8);
 
-/// The number of times that a Java peer runs a whole load before a run counts.
+/// How often a Java peer runs its whole load before a run counts.
 const JAVA_WARM_UPS: u32 = 3;
 
 impl Side {

@@ -1,5 +1,5 @@
-//! Our executor and the Rust peers. Each side submits all tasks from one thread, and ends when all tasks
-//! have run and its threads have ended.
+//! Our executor and the Rust peers. Each side submits all tasks from one thread, and ends when all tasks have
+//! run and all its threads have ended.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ pub(crate) type Cost = (Duration, Duration);
 type Shown = &'static Board;
 type Job = Box<dyn FnOnce() + Send + Sync>; // `Sync` for the map
 
-/// Runs a side with a new board. The board is never freed, so that tasks do not need to count
-/// references; this costs some megabytes for each measurement.
+/// Runs a side with a new board. The board is never freed, so the tasks need not count references to it; this
+/// costs some megabytes for each measurement.
 pub(crate) fn measured(load: &Load, side: impl FnOnce(&Load, Shown) -> Cost) -> Cost {
     let board: Shown = Box::leak(Box::new(Board::new(load)));
     let cost = side(load, board);
@@ -49,8 +49,7 @@ pub(crate) fn ours(load: &Load, board: Shown) -> Cost {
     })
 }
 
-/// Our pool without an order; the difference between the stripes and this pool is the cost of the
-/// order.
+/// Our pool, which keeps no order; the difference between the stripes and this pool is the cost of the order.
 pub(crate) fn our_pool(load: &Load, board: Shown) -> Cost {
     let pool = started(load);
     timed(|| {
@@ -83,7 +82,7 @@ impl Pool {
     }
 }
 
-/// Measures the floor: the tasks have no order at all.
+/// Measures the fastest possible run: the tasks have no order at all.
 pub(crate) fn unordered(load: &Load, board: Shown) -> Cost {
     let pool = Pool::new(load.workers);
     timed(|| {
@@ -94,8 +93,8 @@ pub(crate) fn unordered(load: &Load, board: Shown) -> Cost {
     })
 }
 
-/// There is one thread for each lane. A key's hash selects the lane, so tasks stay in order without
-/// stripes. A long task delays all keys of its lane.
+/// There is one thread for each lane. The hash of a key selects the lane, so the tasks of a key stay in order
+/// without stripes. A long task delays all keys of its lane.
 pub(crate) fn fixed_lanes(load: &Load, board: Shown) -> Cost {
     let lanes: Vec<_> = (0..load.workers).map(|_| Pool::new(1)).collect();
     timed(|| {
@@ -108,8 +107,8 @@ pub(crate) fn fixed_lanes(load: &Load, board: Shown) -> Cost {
     })
 }
 
-/// Measures the straightforward program: a concurrent map of queues, on top of a pool. The entry of a key
-/// is removed when its queue is empty.
+/// Measures the straightforward program: a concurrent map of queues, over a pool. When the queue of a key is
+/// empty, the entry of the key is removed.
 pub(crate) fn map_of_queues(load: &Load, board: Shown) -> Cost {
     let queues: Arc<DashMap<u32, VecDeque<Job>>> = Arc::default();
     let pool = Pool::new(load.workers);

@@ -17,8 +17,8 @@ use sides::Side;
 
 /// Compares the scheduled pool with other timers, side by side
 ///
-/// Each row measures our side and each peer in turns. Each measurement checks that no task was lost and none ran
-/// before its time.
+/// Each row measures our side and each peer alternately. Each measurement checks that no task was lost and
+/// that no task ran before its time.
 #[derive(Parser)]
 #[command(name = "timers")]
 struct Args {
@@ -35,7 +35,7 @@ enum Peer {
     Java,
 }
 
-/// The side that measures only the floor of the row `lateness`.
+/// The side that measures only the best possible value of the row `lateness`.
 const BARE_THREAD: &str = "a bare thread that sleeps, no pool";
 
 const PEERS: [(&str, Peer); 4] = [
@@ -45,7 +45,7 @@ const PEERS: [(&str, Peer); 4] = [
     (BARE_THREAD, Peer::Here(sides::bare_thread)),
 ];
 
-/// The number of times that a Java peer runs a row before a run counts.
+/// How often a Java peer runs a row before a run counts.
 const JAVA_WARM_UPS: u32 = 5;
 
 /// The result of a measurement: a number for each figure of the row.
@@ -82,7 +82,7 @@ impl Contestant {
     }
 }
 
-/// A peer and our pool: the figures of both, measured one right after the other.
+/// A peer and our pool: the figures of the two sides were measured one right after the other.
 struct Compared {
     peer: &'static str,
     contestant: Contestant,
@@ -90,7 +90,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// Returns the pairs of our values and the peer's values for one figure.
+    /// Returns, for one figure, the pairs of our values and the peer's values.
     fn pairs(&self, figure: usize) -> Vec<(f64, f64)> {
         self.rounds.iter().map(|(ours, theirs)| (ours[figure], theirs[figure])).collect()
     }

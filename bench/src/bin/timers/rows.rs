@@ -1,4 +1,4 @@
-//! The rows, and the data that each side needs for them: delays that are the same for all sides, and an
+//! The rows, and the data that each side needs for them: the delays, which are the same for all sides, and an
 //! account of the tasks that have run.
 
 use std::sync::Mutex;
@@ -19,9 +19,9 @@ pub(crate) struct Row {
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
     pub(crate) label: &'static str,
-    /// The unit of the figure, in nanoseconds.
+    /// The unit in which the figure is given, in nanoseconds.
     pub(crate) unit: f64,
-    /// The goal: our value is at most this fraction of the value for Java.
+    /// The goal: our value is at most this fraction of Java's value.
     pub(crate) goal: Option<f64>,
 }
 
@@ -65,21 +65,22 @@ pub(crate) fn nanos(time: Duration) -> u64 {
     time.as_nanos().try_into().expect("it takes less than centuries")
 }
 
-/// Returns a delay between 10 and 20 minutes, which is the same in each round, and in Java.
+/// Returns a delay between 10 and 20 minutes; the delays are the same in each round, and in Java.
 pub(crate) fn far(task: usize) -> Duration {
     Duration::from_nanos(600_000_000_000 + mix(task as u64) % 600_000_000_000)
 }
 
-/// Returns all tasks, each once, in an order unrelated to their times. 77 777 has no factor in common with
-/// the number of tasks.
+/// Returns all tasks, each of them once, in an order unrelated to their times. 77 777 has no factor in common
+/// with the number of tasks.
 pub(crate) fn shuffled(tasks: usize) -> impl Iterator<Item = usize> {
     (0..tasks).map(move |n| n * 77_777 % tasks)
 }
 
-/// The times when tasks are due, and how late each task has begun.
+/// The times at which tasks are due, and how late each task began.
 pub(crate) struct Account {
     start: Instant,
-    /// The lateness in nanoseconds, in the order of the tasks; a task that has not run has the maximum.
+    /// The lateness of each task in nanoseconds, in the order of the tasks; the value of a task that has not
+    /// run is the maximum.
     late: Mutex<Vec<u64>>,
     ran: AtomicUsize,
 }
@@ -113,7 +114,7 @@ impl Account {
         self.ran.fetch_add(1, Ordering::Release);
     }
 
-    /// Waits until all tasks have run. Returns p50 and p99 of the lateness of the tasks.
+    /// Waits until all tasks have run. Returns the p50 and the p99 of the tasks' lateness.
     pub(crate) fn lateness(&self) -> Vec<u64> {
         let tasks = self.late.lock().expect("no thread panics").len();
         self.until_all_have_run(tasks);

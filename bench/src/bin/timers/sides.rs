@@ -10,7 +10,7 @@ use crate::rows::{Account, Row, far, nanos, shuffled};
 /// Measures a row, and returns the nanoseconds for each of its figures.
 pub(crate) type Side = fn(&Row) -> Vec<u64>;
 
-/// The number of threads on each side that run due tasks.
+/// The number of threads that run due tasks, on each side.
 const WORKERS: usize = 2;
 
 fn timed(work: impl FnOnce()) -> Vec<u64> {
@@ -53,8 +53,8 @@ pub(crate) fn ours(row: &Row) -> Vec<u64> {
     numbers
 }
 
-/// Measures the crate `scheduled-thread-pool`. That crate cannot take a task out of its
-/// heap: a cancelled task stays in the heap until its time.
+/// Measures the crate `scheduled-thread-pool`. This crate cannot take a task out of its heap, so a cancelled
+/// task stays in the heap until it is due.
 pub(crate) fn scheduled_thread_pool(row: &Row) -> Vec<u64> {
     let pool = ScheduledThreadPool::builder()
         .num_threads(WORKERS)
@@ -136,8 +136,8 @@ pub(crate) fn tokio(row: &Row) -> Vec<u64> {
     }
 }
 
-/// Sleeps until each task is due and runs the task on the same thread. So the measured lateness is
-/// only the time that the system needs to wake a thread.
+/// Sleeps until each task is due, and then runs the task on the same thread. So the measured lateness is only
+/// the time that the system takes to wake a thread.
 pub(crate) fn bare_thread(row: &Row) -> Vec<u64> {
     let (account, tasks) = (Account::of(row.tasks), row.tasks);
     std::thread::spawn(move || {

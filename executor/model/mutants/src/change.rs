@@ -1,7 +1,7 @@
 //! A patch as `git diff` prints it: the changes of files that exist.
 //!
-//! A patch applies only to the very lines that it names, though these lines may have moved. So it breaks
-//! what its author meant, or nothing.
+//! A patch applies only to exactly the lines that it names, although these lines may have moved. So a patch
+//! either makes exactly the change that its author meant, or makes no change.
 
 use anyhow::{Context, bail, ensure};
 
@@ -22,7 +22,7 @@ struct Hunk {
 }
 
 impl Change {
-    /// Reads the changes in a patch. Lines before the first file are ignored.
+    /// Reads the changes in a patch. Ignores the lines before the first file.
     ///
     /// # Errors
     /// Returns an error if the text is not a patch, or if it changes nothing.
@@ -67,9 +67,9 @@ impl Change {
         Ok(())
     }
 
-    /// Returns the text with the change. The text must have the old lines to the letter, though perhaps at
-    /// another place. Otherwise the patch could break something that its author did not mean. If there are
-    /// several such places, the place nearest to the old one counts, as in `patch`.
+    /// Returns the text after the change. The text must contain the old lines exactly, but they may be at
+    /// another place. A looser match could break something that the author of the patch did not mean. If
+    /// several places match, the place nearest to the old place counts, as in the program `patch`.
     pub fn apply(&self, text: &str) -> Option<String> {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let (mut out, mut done, mut moved) = (String::new(), 0, 0);

@@ -1,7 +1,7 @@
-//! Records which mutants were caught with which sources. `proven.toml` has one hash for each patched file
-//! with its patches, and one for each tool's tests. One more hash is for this program, the compiler and the
-//! model checkers. Each run computes the hashes anew. If a hash has changed, the mutants of its line must be
-//! tried again.
+//! Records the sources with which each mutant was caught. `proven.toml` has one hash for each patched file
+//! together with its patches, and one hash for the tests of each tool. One more hash covers this program, the
+//! compiler and the model checkers. Each run computes the hashes anew. If a hash has changed, all mutants
+//! that depend on this hash must be tried again.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -21,7 +21,7 @@ const HEADER: &str = "# Written by `bash .ci/mutants` when every mutant that it 
 const MACHINERY: &str = "machinery";
 
 pub(crate) struct Ledger {
-    /// The lines that the file must have, by key.
+    /// The lines that the file `proven.toml` must have, by key.
     lines: BTreeMap<String, String>,
     stale: BTreeSet<String>,
 }
@@ -55,7 +55,8 @@ impl Ledger {
         !files.chain([MACHINERY.to_owned(), key_of(patch)]).any(|key| self.stale.contains(&key))
     }
 
-    /// Writes the file. The caller must first have caught each mutant that the old file did not prove.
+    /// Writes the file. If the old file did not prove a mutant, the caller must have caught this mutant
+    /// before the call.
     pub(crate) fn write(&self, root: &Path) -> Result<()> {
         let lines: Vec<&str> = self.lines.values().map(String::as_str).collect();
         Ok(fs::write(root.join(FILE), format!("{HEADER}{}\n", lines.join("\n")))?)
@@ -65,7 +66,7 @@ impl Ledger {
 type Sources = Vec<(PathBuf, Vec<u8>)>;
 
 fn line(root: &Path, key: &str, input: &Sources) -> String {
-    // Another compiler may have another hasher. The compiler's version is hashed, too.
+    // Another version of the compiler may have another hasher. The version of the compiler is hashed, too.
     let mut hasher = DefaultHasher::new();
     for (path, text) in input {
         (path.strip_prefix(root).unwrap_or(path), text).hash(&mut hasher);
@@ -80,7 +81,7 @@ fn key_of(patch: &Patch) -> String {
     format!("{} {module}", patch.tool).trim_end().to_owned()
 }
 
-/// The files on which all verdicts depend.
+/// The files that affect every verdict.
 fn machinery(root: &Path) -> Result<Sources> {
     let mut files = vec![("rustc".into(), lines_of(Command::new("rustc").arg("-V"))?.concat().into())];
     let lock = fs::read_to_string(root.join("Cargo.lock"))?;

@@ -1,4 +1,4 @@
-//! The edits of the project's sources: a mutant is one, and so is an experiment of the book.
+//! The edits of the project's sources: each mutant is an edit, and so is each experiment of the book.
 
 mod change;
 

@@ -1,11 +1,11 @@
 //! Breaks the library and the programs, once for each patch in the folders `model/mutants`: the test that the
-//! patch names must then fail. There is one common build for each model checker. It contains all mutants that
-//! change only function bodies, and in each process the environment variable `MUTANT` chooses one of them.
-//! `bash .ci/mutants NAME` builds a patched tree instead. Use this for mutants that change more than function
-//! bodies, and to check the verdicts of the common build.
+//! patch names must then fail. There is one common build for each model checker. This build contains all
+//! mutants that change only function bodies, and in each process the environment variable `MUTANT` chooses
+//! one mutant. `bash .ci/mutants NAME` builds a patched tree instead. Use this command for mutants that
+//! change more than function bodies, and to check the verdicts of the common build.
 //!
-//! Without arguments this program tries all mutants, and a tenth of them in trees of their own, too. With
-//! `--changed TURN` it tries the mutants whose sources have changed since they were caught last (see
+//! Without arguments this program tries all mutants, and tries a tenth of them also in separate trees. With
+//! `--changed TURN` it tries the mutants whose sources have changed since the last time they were caught (see
 //! [`ledger`]), and the tenth with the number TURN.
 
 mod ledger;
@@ -45,7 +45,7 @@ enum Place {
 }
 
 /// The name of each mutant that was tried, and the reason if the mutant was not caught. The unbroken library
-/// has an entry, too.
+/// has an entry in this list, too.
 type Verdicts = BTreeMap<String, Result<(), String>>;
 
 fn main() -> ExitCode {
@@ -117,7 +117,7 @@ fn run(arguments: &[String]) -> Result<bool> {
     Ok(all_is_well)
 }
 
-/// Prints one verdict and keeps it. `good` is the text for an expected verdict.
+/// Prints one verdict and stores it. `good` is the text for an expected verdict.
 fn conclude(good: &str, name: &str, begin: Instant, result: Result<(), String>, verdicts: &mut Verdicts) {
     let seconds = begin.elapsed().as_secs();
     match &result {
@@ -127,8 +127,8 @@ fn conclude(good: &str, name: &str, begin: Instant, result: Result<(), String>, 
     verdicts.insert(name.to_owned(), result);
 }
 
-/// Returns the tenth whose turn it is. In a tenth, mutants of the same tool and module are next to each
-/// other, so the tenth needs few builds.
+/// Returns the mutants of the tenth that this turn tries. The mutants of the same tool and module are
+/// neighbours in this order, so a tenth needs few builds.
 fn tenth(mutants: &[Mutant], turn: usize) -> BTreeSet<u32> {
     let mut order: Vec<&Mutant> = mutants.iter().collect();
     order.sort_by_key(|mutant| {

@@ -35,7 +35,7 @@ impl<'a> Merged<'a> {
         Ok(Self { text, source: Source::of(text)?, variants: BTreeMap::new(), imports: BTreeSet::new() })
     }
 
-    /// Returns the reason why a patched file cannot be a variant, if there is a reason.
+    /// Returns the reason why a patched file cannot be a variant, or `None`.
     pub(crate) fn objection(&self, patched: &str) -> Result<Option<&'static str>> {
         let patched = Source::of(patched)?;
         if !patched.has_the_frame_of(&self.source) {
@@ -44,7 +44,7 @@ impl<'a> Merged<'a> {
         if patched.bodies == self.source.bodies {
             return Ok(Some("it changes no body of a function"));
         }
-        // The file's own imports can have a name twice, for two configurations.
+        // The file's own imports can contain a name twice, for two configurations.
         let known = || self.source.uses.iter().chain(&self.imports);
         let clashes = |import: &&String| {
             name_of(import).is_some() && known().any(|k| name_of(k) == name_of(import) && k != *import)
@@ -94,9 +94,9 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// Checks that a mutant of a merged file equals the patched file. The texts must be equal to the letter. If
-/// the patch changes imports, the bodies must be equal, and the mutant must have at least the imports of the
-/// patched file. The check reads the merged text, not the plan for it.
+/// Checks that a mutant of a merged file equals the patched file. The texts must be exactly equal. If the
+/// patch changes imports, the bodies must be equal, and the mutant must have at least the imports of the
+/// patched file. The check reads the merged text, not the plan for that text.
 pub(crate) fn check(merged: &str, mutant: u32, patched: &str) -> Result<()> {
     let (put_back, imports) = put_back(merged, mutant)?;
     if put_back == patched {

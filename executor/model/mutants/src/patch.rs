@@ -1,4 +1,5 @@
-//! The patches: what each breaks, which test must notice it, and the changed text of its files.
+//! The patches: what each patch breaks, which test must notice the fault, and the changed text of the patched
+//! files.
 
 use std::fs;
 use std::path::Path;
@@ -20,8 +21,8 @@ pub(crate) struct Patch {
     pub files: Vec<Change>,
 }
 
-/// Reads all patches, by name. A patch that cannot be read is an error, because otherwise no build would
-/// contain it.
+/// Reads all patches, by name. An unreadable patch is an error, because otherwise no build would contain its
+/// mutant.
 pub(crate) fn all(root: &Path) -> Result<Vec<Patch>> {
     let mut patches = Vec::new();
     for folder in FOLDERS {
@@ -55,7 +56,7 @@ impl Patch {
         })
     }
 
-    /// Returns the module of the test. In a program without modules it is the test itself.
+    /// Returns the module of the test. In a program without modules, returns the test itself.
     pub(crate) fn module(&self) -> &str {
         self.test.split("::").next().unwrap_or_default()
     }

@@ -1,6 +1,6 @@
 //! A source file, cut into the bodies of its functions and the text around them.
 //!
-//! The tokens are those of the compiler, so braces in strings and comments do not count.
+//! The tokens are those of the compiler, so braces in strings and comments do not count as braces.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,14 +10,14 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 #[derive(PartialEq, Eq)]
 pub(crate) struct Source<'a> {
-    /// The text before, between and after the bodies. It contains the `use` declarations of the file's inner
-    /// modules, but not those of the file itself.
+    /// The text before, between and after the bodies. This text contains the `use` declarations of the file's
+    /// inner modules, but not the `use` declarations of the file itself.
     pub frame: Vec<String>,
     /// The bodies of functions with their braces. Some bodies are a part of `frame` instead: a `const fn`
-    /// cannot ask which mutant the process is, and the variants of a function that returns `impl Trait` would
-    /// have different types.
+    /// cannot ask which mutant the process runs, and the variants of a function that returns `impl Trait`
+    /// would have different types.
     pub bodies: Vec<&'a str>,
-    /// The imported names in full: `use a::{b, c as d};` is `a::b` and `a::c as d`.
+    /// The full names of the imports: `use a::{b, c as d};` gives `a::b` and `a::c as d`.
     pub uses: BTreeSet<String>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Source<'a> {
         Ok(Self { frame, bodies, uses: reader.uses })
     }
 
-    /// Whether the files differ only in bodies and `use` declarations. An import that is added or removed
+    /// Whether the two files differ only in bodies and `use` declarations. An import that is added or removed
     /// leaves an empty line.
     pub(crate) fn has_the_frame_of(&self, other: &Self) -> bool {
         self.frame.len() == other.frame.len()
@@ -53,7 +53,8 @@ pub(crate) fn tokens_of(text: &str) -> Result<Vec<TokenTree>> {
 
 #[derive(Default)]
 struct Reader {
-    /// The places to cut, in order. The flag is true for a body and false for a `use` declaration.
+    /// The places at which the file is cut, in order. The flag is true for a body and false for a `use`
+    /// declaration.
     cuts: Vec<(Range<usize>, bool)>,
     uses: BTreeSet<String>,
 }
@@ -108,8 +109,8 @@ fn end_of_function(tokens: &[TokenTree], begin: usize) -> usize {
     (begin..tokens.len()).find(|&at| ends(&tokens[at])).unwrap_or(tokens.len())
 }
 
-/// Whether the type that a function returns has `impl` in it. The parameters can have it, too: they are the
-/// first group of the signature.
+/// Whether the return type of a function contains `impl`. The parameters can contain `impl`, too: they are
+/// the first group of the signature.
 fn returns_impl(signature: &[TokenTree]) -> bool {
     fn has_impl(token: &TokenTree) -> bool {
         match token {
@@ -122,7 +123,7 @@ fn returns_impl(signature: &[TokenTree]) -> bool {
     after_the_parameters.into_iter().any(has_impl)
 }
 
-/// Whether `const` stands before a function. `before` is the text before its `fn`.
+/// Whether a function is declared `const`. `before` is the text before the function's `fn`.
 fn is_const(before: &[TokenTree]) -> bool {
     let qualifiers = before.iter().rev().take_while(|token| {
         ["const", "async", "unsafe", "extern"].iter().any(|word| is_word(token, word))
@@ -139,7 +140,7 @@ fn is_punct(token: Option<&TokenTree>, punct: char) -> bool {
     matches!(token, Some(TokenTree::Punct(found)) if found.as_char() == punct)
 }
 
-/// Adds the imports of a `use` declaration. `prefix` is the path before the braces.
+/// Adds the imports of a `use` declaration. `prefix` is the path before the declaration's braces.
 fn write_out(prefix: &str, tokens: &[TokenTree], uses: &mut BTreeSet<String>) {
     for tree in tokens.split(|token| is_punct(Some(token), ',')) {
         let mut path = prefix.to_owned();

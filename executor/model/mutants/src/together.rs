@@ -1,4 +1,4 @@
-//! The common build: which mutants it contains, and what their tests report.
+//! The common build: the mutants that it contains, and the results of their tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -75,7 +75,8 @@ fn place_of(
 /// The mutants of the common build, by tool.
 type ByTool<'a> = BTreeMap<(Build, &'a str), Vec<&'a Mutant>>;
 
-/// Builds these mutants, and tries each of them. The unbroken library must pass the same tests.
+/// Builds the given mutants, and tries each of them. The unbroken library must pass the tests of these
+/// mutants.
 pub(crate) fn try_together(
     root: &Path,
     target: &Path,
@@ -108,8 +109,8 @@ pub(crate) fn try_together(
     Ok(())
 }
 
-/// Adds the main files of the crates. Each main file chooses the process's mutant. The main file of a large
-/// test program contains only the modules that the mutants need.
+/// Adds the main files of the crates. Each main file decides which mutant the process runs. The main file of
+/// a large test program contains only the modules that the mutants need.
 fn with_roots(root: &Path, by_tool: &ByTool, mut texts: Texts) -> Result<Texts> {
     let mut roots = BTreeMap::from([("executor/src/lib.rs".to_owned(), None)]);
     for ((_, tool), mutants) in by_tool {
@@ -141,7 +142,8 @@ fn trials<'a>(root: &Path, tool: &str, program: &Path, mutants: &[&'a Mutant]) -
     [unbroken].into_iter().chain(each).collect()
 }
 
-/// Runs the built tests, a few at a time: while one test waits for a deadline, the others use its core.
+/// Runs the compiled tests, a few at a time: while one test waits for a deadline, the other tests use its
+/// core.
 fn run(tree: &Path, trials: &[Trial], verdicts: &mut Verdicts) {
     let (next, verdicts) = (Mutex::new(trials.iter()), Mutex::new(verdicts));
     let workers = thread::available_parallelism().map_or(1, usize::from).min(3) + 1;

@@ -1,4 +1,5 @@
-//! The tools that catch mutants: the test program of each tool, how it is built, and what its result means.
+//! The tools that catch mutants: each tool's test program, how the program is built, and what its result
+//! means.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 pub(crate) enum Build {
     Shuttle,
     Loom,
-    /// The library itself, on real threads. All features are on, so one build is enough.
+    /// The tests of the library itself, on real threads. All features are on, so one build is enough.
     Threads,
 }
 
@@ -27,7 +28,7 @@ pub(crate) fn build_of(tool: &str) -> Build {
     }
 }
 
-/// Returns the main file of the tool's test program.
+/// Returns the main file of the test program that the tool uses.
 pub(crate) fn main_file(root: &Path, tool: &str) -> String {
     match tool {
         "shuttle" => "executor/model/tests/pools/main.rs".to_owned(),
@@ -44,20 +45,20 @@ pub(crate) fn main_file(root: &Path, tool: &str) -> String {
     }
 }
 
-/// Returns the package's folder, and the path of the main file inside it.
+/// Returns the folder of the package, and the path of the main file inside that folder.
 fn package(main_file: &str) -> (&str, &str) {
     let at = main_file.find("/tests/").or_else(|| main_file.find("/src/")).unwrap_or_default();
     (&main_file[..at], &main_file[at + 1..])
 }
 
-/// Whether the modules of a test program are independent. Then most modules can be left out, and they take
-/// most of the build's time.
+/// Whether the modules of a test program are independent. If so, most modules can be left out; these modules
+/// take most of the build's time.
 pub(crate) fn has_modules(tool: &str) -> bool {
     matches!(tool, "shuttle" | "loom" | "executor")
 }
 
 /// Returns the main file of a large test program with only the wanted modules. The parts that all modules
-/// share stay.
+/// share stay in the file.
 pub(crate) fn with_modules(text: &str, wanted: &BTreeSet<&str>) -> String {
     let is_left_out = |line: &&str| {
         let module = line.strip_prefix("mod ").and_then(|rest| rest.split_once(';'));
@@ -78,8 +79,7 @@ pub(crate) fn build(
     let mut cargo = Command::new("cargo");
     cargo.current_dir(tree).env("CARGO_TARGET_DIR", target);
     cargo.env("EXECUTOR_TESTS_IMPATIENT", "1"); // a mutant that hangs is caught by a test's deadline
-    // Optimisation, which is on for the exercises, and line tables are off: only the time of the build
-    // counts.
+    // Optimisation (which the exercises use) and line tables are off: only the time of the build counts.
     cargo.args(["test", "--no-run", "--config", "profile.dev.package.executor-model.opt-level=0"]);
     cargo.args(["--config", "profile.dev.debug=false"]);
     match build {
@@ -113,7 +113,7 @@ pub(crate) fn build(
 
 /// A test to run.
 pub(crate) struct Trial<'a> {
-    /// The name of the mutant. For the unbroken library it is the name of the tool.
+    /// The name of the mutant. For the unbroken library, this is the name of the tool.
     pub name: String,
     /// The mutant's number, or 0 for the unbroken library.
     pub mutant: u32,
@@ -124,16 +124,16 @@ pub(crate) struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Runs the test. Succeeds if the test notices the mutant. For the unbroken library it succeeds if the
-    /// test passes: a test that fails there would seem to catch every mutant.
+    /// Runs the test. Succeeds if the test notices the mutant. For the unbroken library, succeeds if the test
+    /// passes: a test that fails without a mutant would seem to catch every mutant.
     pub(crate) fn run(&self, tree: &Path) -> Result<(), String> {
         let mut command = Command::new("timeout");
         command.arg(DEADLINE).arg(&self.program).arg("--exact").args(&self.tests).stdin(Stdio::null());
         command.env("MUTANT", self.mutant.to_string()).env("RUST_BACKTRACE", "0");
         command.current_dir(tree.join(package(&self.main_file).0));
         if self.mutant == 0 {
-            // The run of the unbroken library only finds tests that always fail in this build, so a few
-            // schedules are enough. The model checks try all schedules.
+            // The run of the unbroken library only needs to find tests that always fail in this build, so a
+            // few schedules are enough. The model checks try all schedules.
             command.env("MODEL_SCHEDULES", "50").env("LOOM_MAX_PREEMPTIONS", "2");
         }
         let output = command.output().map_err(|error| error.to_string())?;
@@ -151,8 +151,8 @@ impl Trial<'_> {
     }
 }
 
-/// Decides from the end of a test whether the mutant is caught. Only two ends count: a failed check that
-/// names what it expected, and a stack overflow in a test of stack overflows.
+/// Decides from the output and the status of a test whether the mutant is caught. Only two kinds of failure
+/// count: a failed check that names what it expected, and a stack overflow in a test of stack overflows.
 fn verdict(status: Option<i32>, said: &str) -> Result<(), &'static str> {
     match status {
         _ if said.lines().any(|line| line.starts_with("running 0 tests")) => Err("there is no such test"),
@@ -163,7 +163,8 @@ fn verdict(status: Option<i32>, said: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Returns the files that decide the verdicts of a tool, or of one module of a tool, with their texts.
+/// Returns the files that affect the verdicts of a tool, or of one module of a tool, with the texts of these
+/// files.
 pub(crate) fn sources(root: &Path, tool: &str, module: &str) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     let main = main_file(root, tool);
     let (folder, file) = package(&main);

@@ -1,5 +1,5 @@
 //! The copy of the project in which the mutants are built. Unchanged files are not written again, so Cargo
-//! builds only what depends on changed files.
+//! compiles only the code that depends on changed files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ pub(crate) fn lines_of(command: &mut Command) -> Result<Vec<String>> {
     Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
 }
 
-/// Writes the tree. `changed` has the files that differ from the project's files.
+/// Writes the tree. `changed` contains the files that differ from the project's files.
 pub(crate) fn write(root: &Path, tree: &Path, changed: &BTreeMap<String, String>) -> Result<()> {
     let listed = ["ls-files", "--cached", "--others", "--exclude-standard"];
     let mut files = lines_of(Command::new("git").current_dir(root).args(listed).args(PARTS))?;

@@ -1,4 +1,5 @@
-//! A barrier lets either all parties go on or no party: a cancelled party cannot leave the others waiting.
+//! A barrier lets either all parties continue or no party: after the cancel of one party, the other parties
+//! do not wait forever.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! The timer's thread and the threads that register deadlines: no deadline is forgotten, whatever the timer's
-//! thread does at the time of the registration.
+//! The timer's thread and the threads that register deadlines: the timer forgets no deadline, whatever the
+//! timer's thread does during the registration.
 //!
-//! In a model, a deadline that is a hundred years away never comes. So a thread that sleeps until such a
-//! deadline sleeps until it is notified.
+//! In a model, a deadline that is a hundred years away never comes. So a thread that waits for such a
+//! deadline sleeps until another thread notifies it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +50,8 @@ fn two_threads_register_at_once() {
     });
 }
 
-/// When the last deadline is removed, the timer's thread must end; otherwise loom reports a deadlock.
+/// When the last deadline is removed, the timer's thread must end; if it does not end, loom reports a
+/// deadlock.
 #[test]
 fn the_thread_ends_although_the_deadline_that_it_sleeps_for_is_taken_back() {
     model(|| {

@@ -1,4 +1,4 @@
-//! The outcome of a task is decided once, and all its waiters get it.
+//! The outcome of a task is decided once, and all waiters of the task get this outcome.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::{block_on, model, model_bounded};
 #[test]
 fn what_the_submitter_did_reaches_the_body_and_what_the_body_did_reaches_the_joiner() {
     model(|| {
-        // Loom reports an access to the cell that is not ordered after the previous access.
+        // Loom reports an access to the cell if the access is not ordered after the previous access.
         let payload = UnsafeCell::new(0);
         payload.with_mut(|_written_by_the_submitter| ());
         let FutureTask { task, handle } = FutureTask::new(move || {
@@ -277,8 +277,8 @@ fn a_body_is_run_or_dropped_and_never_both() {
     });
 }
 
-/// The callback waits for the thread that joins. If the callback were called before the joiner is released,
-/// the callback would never return.
+/// The callback waits for the thread that joins the task. If the library called the callback before it
+/// released the joiner, the callback would never return.
 #[test]
 fn a_cancel_lets_the_joiner_go_before_the_callbacks_of_the_running_body() {
     model_bounded(2, || {
@@ -329,8 +329,8 @@ fn a_cancel_lets_the_joiner_go_before_it_drops_what_the_task_captured() {
     });
 }
 
-/// A join replaces a waker that the user has passed in. If the drop of that waker waits for an event, the
-/// wait happens inside the join.
+/// A join replaces a waker that the user has set. If the drop of that waker waits for an event, the join
+/// waits for that event, too.
 #[test]
 fn a_wait_inside_a_join_leaves_it_its_wake_up() {
     struct WaitsWhenDropped(Arc<Latch>, thread::ThreadId);

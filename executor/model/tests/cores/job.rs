@@ -1,8 +1,8 @@
-//! One thread lends work from its stack to another. Each closure is run or dropped once, and the lender's
-//! stack frame stays valid until then.
+//! One thread lends work from its stack to another thread. Each closure is run once or dropped once, and
+//! until then the stack frame of the lender stays valid.
 //!
-//! This program compiles the library's file itself, because the public interface is only usable with a whole
-//! pool.
+//! This program compiles the library's file itself, because the public interface can be used only with a
+//! whole pool.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Queue {
         self.0.lock().take()
     }
 
-    /// Starts a thread that tries once to take a half, and uses the half if there is one.
+    /// Starts a thread that tries once to take a half; if the thread gets a half, it uses the half.
     fn thief(&self, with: impl Fn(JobRef) + 'static) -> JoinHandle<()> {
         let queue = self.clone();
         thread::spawn(move || {
@@ -46,7 +46,8 @@ impl Queue {
         })
     }
 
-    /// Waits like a lender that cannot sleep: it takes its half back, or checks again.
+    /// Waits like a lender that cannot sleep: the lender takes its half back, or checks again whether the
+    /// half is done.
     fn settle(&self, unwinding: bool) {
         match self.take() {
             Some(half) if unwinding => drop(half),

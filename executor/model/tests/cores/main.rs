@@ -1,10 +1,11 @@
-//! The small cores of the library under loom, which tries every schedule, and every value that a relaxed
-//! load can return.
+//! Tests the small cores of the library under loom, which tries every schedule, and every value that a
+//! relaxed load can return.
 //!
-//! A panic of a task is caught, even if an assertion has failed in the task. So the assertions are in the
-//! model's main thread. Loom itself reports a wait that never ends as a deadlock. If the tested operation
-//! must publish some memory, the test writes and reads that memory with `Relaxed`. Then loom also tries the
-//! old value for the reader, unless the two accesses are ordered.
+//! The library catches a panic of a task, even if the panic is a failed assertion. So the assertions must be
+//! in the model's main thread. A wait that never ends is a deadlock, which loom itself reports. If the tested
+//! operation must make some memory visible to another thread, the test writes and reads that memory with
+//! `Relaxed`. Then loom also lets the reader see the old value, unless the tested operation orders the two
+//! accesses.
 #![cfg(feature = "loom")]
 
 use std::pin::Pin;
@@ -29,7 +30,7 @@ mod shared;
 mod starvation;
 mod token;
 
-/// The names of the library's `sync.rs`, for the library's files that this program compiles.
+/// The items of the library's `sync.rs`, for the library's files that this program compiles.
 mod sync {
     pub(crate) use loom::sync::Arc; // unlike std's, it shows loom which threads still share a value
 
@@ -122,8 +123,8 @@ mod panics {
 mod ids {
     use std::thread::ThreadId;
 
-    /// Each of loom's threads has a stack of its own, but all of them run on the same thread of the
-    /// operating system. No model looks at a thread's identity.
+    /// Each of loom's threads has its own stack, but all these threads run on the same thread of the
+    /// operating system. No model looks at the identity of a thread.
     #[derive(Clone, Copy, PartialEq)]
     pub(crate) struct ThreadKey(ThreadId);
 
@@ -162,8 +163,9 @@ mod waiting {
     }
 }
 
-/// Runs `body` under every schedule with at most `preemptions` preemptions, or at most `LOOM_MAX_PREEMPTIONS`
-/// if that is set. Models that would otherwise take minutes use this bound.
+/// Runs `body` under every schedule with at most `preemptions` preemptions, or with at most
+/// `LOOM_MAX_PREEMPTIONS` if that variable is set. This bound is for models that would take minutes without a
+/// bound.
 fn model_bounded(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
     let mut builder = model::Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);

@@ -1,4 +1,4 @@
-//! The smallest pools: how threads are counted when they come and leave, and how a sleeping thread is found.
+//! The smallest pools: how a pool counts the threads that start and end, and how it finds a sleeping thread.
 //! Shuttle checks larger pools.
 
 use std::sync::atomic::AtomicBool;
@@ -66,8 +66,8 @@ fn a_task_submitted_during_a_shutdown_is_run_or_comes_back() {
     });
 }
 
-/// Both workers sleep when the two tasks come, and no task ends without the other task, so two workers must
-/// wake.
+/// Both workers sleep when the two tasks come. No task ends before the other task runs, so the pool must wake
+/// both workers.
 #[test]
 fn two_tasks_that_wait_for_each_other_wake_two_threads() {
     model_bounded(2, || {
@@ -87,8 +87,8 @@ fn two_tasks_that_wait_for_each_other_wake_two_threads() {
     });
 }
 
-/// The pool must order the two tasks, even if the first worker has left and another worker runs the second
-/// task. The cell and the record of the threads do not order the tasks.
+/// The pool must order the two tasks, even if the first worker has ended and another worker runs the second
+/// task. Neither the cell nor the record of the threads orders the tasks.
 #[test]
 fn a_task_sees_what_the_one_before_has_done_also_from_a_worker_that_has_left() {
     static REPLACED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];

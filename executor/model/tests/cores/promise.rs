@@ -1,4 +1,5 @@
-//! A handle that is completed by hand: the first outcome counts, and all threads learn the same outcome.
+//! A handle that a program completes by hand: the first outcome counts, and all threads learn the same
+//! outcome.
 
 use std::sync::Arc;
 

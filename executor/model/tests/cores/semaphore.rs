@@ -1,5 +1,5 @@
-//! A permit is never given twice, and if one waiter cannot use a wake-up, the wake-up goes to the next
-//! waiter.
+//! A permit is never given to two threads, and if a waiter cannot use a wake-up, the next waiter gets the
+//! wake-up.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,12 +1,12 @@
 //! Atomics whose `SeqCst` accesses have one total order, as the language requires.
 //!
-//! Loom lets a `SeqCst` load see the last `SeqCst` store only if loom knows which store is the last. Loom
-//! does not count an atomic's initial value as such a store, and it does not order two stores of unrelated
-//! threads. Some protocols need the total order because each side writes its own word and then reads the
-//! other side's word. Under loom such a protocol looks broken. In these atomics the initial value is stored
-//! once more, and each store is a swap, which loom puts after all stores before it. A swap also has acquire
-//! order, which a store does not have. Only code that uses these atomics is allowed to rely on the acquire
-//! order.
+//! Loom lets a `SeqCst` load see the last `SeqCst` store only if loom knows which store was the last. Loom
+//! does not count the initial value of an atomic as such a store, and loom does not order two stores of
+//! unrelated threads. In some protocols each side writes its own word and then reads the word of the other
+//! side; these protocols need the total order. Loom would report an error in such a protocol, although the
+//! protocol is right. These atomics store their initial value a second time, and use a swap for each store,
+//! because loom puts a swap after all earlier stores. A swap also has acquire order, which a store does not
+//! have. Only code that uses these atomics may rely on the acquire order.
 
 use loom::sync::atomic::Ordering;
 

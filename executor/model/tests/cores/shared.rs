@@ -1,4 +1,4 @@
-//! All waiters at a shared handle get the outcome, even if other waiters come or leave at the same time.
+//! All waiters of a shared handle get the outcome, even if other waiters come or leave at the same time.
 
 use std::pin::Pin;
 use std::sync::Arc;

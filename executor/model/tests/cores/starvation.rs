@@ -1,5 +1,5 @@
-//! Two threads wait for each other: they register their waits, sleep, wake and are searched, in every order.
-//! Shuttle checks the same kind of waits in whole pools.
+//! Two threads wait for each other: they register their waits, sleep, wake up and search the registered
+//! waits, in every order. Shuttle checks the same kind of waits in whole pools.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use loom::thread;
 
 use crate::model_bounded;
 
-/// Joins the task in the slot. Returns true if the join starves.
+/// Joins the task in the slot. Returns true if the join reports starvation.
 fn starves(awaited: &Mutex<Option<TaskHandle<bool>>>) -> bool {
     let handle = awaited.lock().unwrap().take().expect("it was put there before the thread began");
     match handle.join() {
@@ -21,8 +21,8 @@ fn starves(awaited: &Mutex<Option<TaskHandle<bool>>>) -> bool {
     }
 }
 
-/// The thread that registers its wait last finds the other thread asleep or about to sleep, because no
-/// thread has woken that other thread.
+/// The thread that registers its wait last finds the other thread asleep or about to sleep, because no thread
+/// has woken the other thread.
 #[test]
 fn of_two_tasks_that_wait_for_each_other_one_is_told() {
     model_bounded(3, || {
@@ -45,7 +45,7 @@ fn of_two_tasks_that_wait_for_each_other_one_is_told() {
     });
 }
 
-/// The main thread ends the first thread's wait. The second thread waits for the first thread.
+/// The main thread ends the wait of the first thread. The second thread waits for the first thread.
 #[test]
 fn who_was_woken_is_not_taken_for_one_that_waits() {
     model_bounded(3, || {
@@ -62,8 +62,8 @@ fn who_was_woken_is_not_taken_for_one_that_waits() {
     });
 }
 
-/// Each thread has a permit that the other thread wants. One of the two threads gets the report and gives
-/// its own permit back, which wakes the other thread.
+/// Each thread holds a permit that the other thread waits for. One of the two threads gets the report and
+/// gives its own permit back, which wakes the other thread.
 #[test]
 fn of_two_that_want_each_others_permit_one_is_told() {
     model_bounded(3, || {

@@ -1,4 +1,5 @@
-//! A cancel reaches all callbacks and waiters, whether they were registered before the cancel or after it.
+//! A cancel reaches all callbacks and waiters, both those registered before the cancel and those registered
+//! after it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use loom::thread;
 
 use crate::model;
 
-/// Counts its calls, and the calls that have begun but not ended.
+/// Counts its calls, and also counts the calls that have begun but have not ended.
 #[derive(Clone)]
 struct Callback {
     begun: Arc<AtomicUsize>,
@@ -168,8 +169,8 @@ fn who_sees_the_request_sees_what_led_to_it() {
         let parent = CancelToken::new();
         let child = parent.child();
         let reason = Arc::new(AtomicUsize::new(0));
-        // The reader must be the spawned thread. Loom remembers only the last access to an atomic. If the
-        // canceller's own read of the flag came second, that read would hide the race.
+        // The reader must be a spawned thread, not the main thread. Loom remembers only the last access to an
+        // atomic. If the canceller's own read of the flag came second, that read would hide the race.
         let reader = thread::spawn({
             let (parent, reason) = (parent.clone(), Arc::clone(&reason));
             move || [child, parent].map(|token| token.is_cancelled().then(|| reason.load(Relaxed)))

@@ -1,5 +1,5 @@
-//! A task is cancelled in the queue, at its start, in its body or after its end. In each case exactly one
-//! side wins, and the pool's counts are right.
+//! A task is cancelled in one of four situations: in the queue, at its start, in its body, or after its end.
+//! In each situation either the cancel or the other side wins, and the pool's counts are right.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,8 +40,8 @@ fn a_body_runs_at_most_once_and_always_if_its_task_was_not_cancelled() {
                 Err(other) => panic!("{other}"),
             }
         }
-        // If a task was cancelled between its removal from the queue and its start, it counts as completed. A
-        // task that was cancelled in the queue does not count as completed.
+        // A task that is cancelled after its removal from the queue and before its start counts as completed.
+        // A task that was cancelled in the queue does not count as completed.
         let stats = pool.stats();
         assert!((ran..=3).contains(&stats.completed), "{ran} bodies ran: {stats}");
         assert_eq!((stats.active, stats.queued, stats.task_count()), (0, 0, stats.completed));
@@ -109,8 +109,8 @@ fn a_cancelled_waiter_leaves_the_task_it_waited_for_alone() {
         match joined {
             Some(Ok(seven)) => assert_eq!(seven, Ok(7)),
             Some(Err(JoinError::Interrupted(handle))) => assert_eq!(handle.join().unwrap(), Ok(7)),
-            // The waiting task never began. The handle that the task captured and the task's result are
-            // dropped.
+            // The waiting task never began. The handle that the task captured is dropped, and the task's
+            // result is dropped, too.
             None => assert!(in_time && pool.stats().completed <= 2),
             other => panic!("{other:?}"),
         }

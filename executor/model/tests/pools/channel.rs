@@ -1,5 +1,5 @@
-//! A thread that is blocked on a channel is cancelled just when an item or room for an item comes. No item is
-//! lost, and no thread hangs: shuttle would report a deadlock.
+//! A thread that is blocked on a channel is cancelled at the moment when an item or room for an item comes.
+//! No item is lost, and no thread hangs: shuttle would report a hanging thread as a deadlock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,7 +72,7 @@ fn an_item_is_taken_or_stays_when_the_taker_is_cancelled() {
     }
 }
 
-/// A cancel wakes the threads that wait, and threads that come later do not begin to wait.
+/// A cancel wakes the threads that already wait; threads that come later do not begin to wait.
 #[test]
 fn a_cancel_releases_all_that_are_blocked_and_no_others() {
     check(|| {
@@ -144,7 +144,7 @@ fn the_last_sender_ends_the_takers_and_the_last_receiver_the_putters() {
     });
 }
 
-/// The library itself wakes the blocked thread, so the wake-up does not depend on the end of a callback.
+/// The library itself wakes the blocked thread, so the wake-up does not depend on when a callback ends.
 #[test]
 fn a_callback_may_wait_for_a_thread_that_is_blocked_on_a_channel() {
     check(|| {
@@ -184,7 +184,7 @@ fn a_masked_put_obeys_nobody() {
     });
 }
 
-/// In a pool, the wait's token is the token of the waiting task.
+/// In a pool, the token of a wait is the token of the task that waits.
 #[test]
 fn shutdown_now_brings_blocked_producers_back() {
     check(|| {

@@ -1,5 +1,4 @@
-//! Each task that a completion service has accepted comes out once, and no taker waits for a task that will
-//! not come.
+//! A completion service gives out each accepted task once, and no taker waits for a task that will not come.
 
 use std::sync::Arc;
 
@@ -82,8 +81,8 @@ fn when_the_last_task_has_ended_every_taker_learns_that_there_is_no_more() {
     });
 }
 
-/// Each task waits until the previous task was taken. So if a taker misses an arrival, the whole model
-/// hangs.
+/// Each task waits until a taker has taken the previous task. So if a taker misses an arrival, the whole
+/// model stops.
 #[test]
 fn a_taker_that_gives_up_leaves_its_wake_up_to_another() {
     check(|| {

@@ -1,5 +1,5 @@
-//! Executors over other executors: a line over an executor that refuses tasks, and a bound that must hold
-//! however a task ends.
+//! Executors over other executors: a serial executor over an executor that refuses tasks, and a bound that
+//! must hold however a task ends.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl Log {
     }
 }
 
-/// Each submitter submits two tasks to the line. Returns the handles of the accepted tasks.
+/// Each submitter submits two tasks to the serial executor. Returns the handles of the accepted tasks.
 fn submitters<E: Executor + 'static>(line: &Arc<SerialExecutor<E>>, log: &Log) -> Vec<TaskHandle<()>> {
     let submitters: Vec<_> = (0..2)
         .map(|submitter| {
@@ -70,7 +70,7 @@ fn a_line_runs_one_task_at_a_time_and_leaves_none() {
     });
 }
 
-/// Refuses some tasks, and drops some of the tasks that it has accepted.
+/// Refuses some tasks; of the tasks that it has accepted, it drops some.
 struct Doubtful;
 
 impl Executor for Doubtful {

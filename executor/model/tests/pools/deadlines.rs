@@ -1,5 +1,5 @@
-//! A deadline comes at the same time as a completion, a cancel or the end of a pool; in each case exactly
-//! one side wins. No thread of the timer remains, and no deadline is forgotten.
+//! A deadline comes at the same time as a completion, as a cancel, or as the end of a pool; in each case
+//! exactly one of the two events wins. No thread of the timer remains, and the timer forgets no deadline.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,7 +81,7 @@ fn deadlines_that_several_threads_register_all_come_and_each_callback_runs_once(
         for thread in threads {
             thread.join().unwrap();
         }
-        // A waiter is released before the callbacks of its token have run.
+        // The library releases a waiter before it has run the callbacks of the same token.
         while called.load(SeqCst) < 3 {
             thread::yield_now();
         }
@@ -105,7 +105,7 @@ fn tokens_that_are_taken_back_while_others_come_leave_nothing_behind() {
     });
 }
 
-/// A callback can wait for a later deadline, whichever thread of the timer serves the later deadline.
+/// A callback may wait for a later deadline, no matter which thread of the timer handles that deadline.
 #[test]
 fn callbacks_that_wait_for_later_deadlines_get_them() {
     check(|| {
@@ -145,7 +145,8 @@ fn a_pool_that_hangs_on_a_deadline_ends_whatever_it_is_doing() {
     });
 }
 
-/// The first look can come before its registration is stored in the pool. The looks must go on all the same.
+/// The watchdog's first look can come before the pool has stored the registration of the watchdog. The
+/// watchdog must continue to look in this case, too.
 #[test]
 fn a_watchdog_hears_of_a_task_that_hangs() {
     check_often(4, || {

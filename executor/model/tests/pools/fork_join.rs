@@ -150,8 +150,8 @@ fn whoever_waits_for_quiescence_is_woken_by_the_last_task() {
     });
 }
 
-/// A worker waits for quiescence, and during that wait it runs a task that waits for quiescence, too.
-/// Another worker steals the task's forks at the same time.
+/// A worker waits for quiescence; during this wait the worker runs another task, which also waits for
+/// quiescence. At the same time another worker steals the forks of the task.
 #[test]
 fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
     check(|| {
@@ -166,7 +166,7 @@ fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
                 }));
             }
             let is_quiet = own.await_quiescence(std::time::Duration::MAX);
-            // If a fork waits for quiescence itself, its thread can still be waiting.
+            // If a fork waits for quiescence itself, the thread of the fork may still be waiting.
             assert!(is_quiet && ran.load(Ordering::SeqCst) >= 2, "a fork has not run");
         });
         end.unwrap().join().unwrap();
@@ -219,7 +219,7 @@ fn two_guests_and_a_worker_share_two_places_and_what_is_left_is_run() {
     });
 }
 
-/// When the last searching worker has found a task and there is another task, the worker must wake another
+/// When the last searching worker has found a task and there is another task, this worker must wake another
 /// worker.
 #[test]
 fn two_submissions_that_wait_for_each_other_are_run_by_two_workers() {
@@ -272,8 +272,8 @@ fn a_fork_is_taken_back_or_stolen_and_runs_once_if_at_all() {
     });
 }
 
-/// A worker without a task helps the thief of its half, and then the thief of that thief. Each of the two
-/// thieves must wake the worker.
+/// A worker without a task helps the thief of its half. Then it helps the second thief, which has stolen from
+/// that thief. Each of the two thieves must wake the worker.
 #[test]
 fn a_chain_of_thieves_ends_with_every_half_called_once() {
     check(|| {
@@ -328,7 +328,8 @@ fn a_scope_that_is_cancelled_has_run_or_dropped_each_task_and_counts_right() {
     });
 }
 
-/// The seat was reserved for a thread that did not start. The seat is free again for the next thread.
+/// The pool had reserved the seat for a thread that did not start. The seat is free again for the next
+/// thread.
 #[test]
 fn without_a_thread_a_submission_is_refused_and_the_next_one_tries_again() {
     check(|| {
@@ -342,19 +343,19 @@ fn without_a_thread_a_submission_is_refused_and_the_next_one_tries_again() {
     });
 }
 
-/// One task comes as the worker falls asleep, and the next task comes when the worker sleeps.
+/// One task comes while the worker falls asleep, and the next task comes while the worker sleeps.
 #[test]
 fn tasks_that_come_one_by_one_find_a_worker_that_searches_sleeps_or_is_about_to() {
     check(|| {
         let pool = pool(1);
         for _ in 0..3 {
-            // The queue is empty, and no other worker searches or could be woken.
+            // The queue is empty; no other worker searches, and no other worker can be woken.
             assert_eq!(pool.submit(surplus).unwrap().join().unwrap(), 0);
         }
     });
 }
 
-/// When the stand-in ends its task, the pool has one worker too many, or has the right number again.
+/// When the stand-in ends its task, the pool has either one worker too many or the right number of workers.
 #[test]
 fn a_worker_that_blocks_twice_has_a_stand_in_that_rests_and_comes_back() {
     check(|| {

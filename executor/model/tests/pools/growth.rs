@@ -1,5 +1,5 @@
-//! Threads start and end because of the pool's size, the keep-alive time and the factory, and no task is
-//! left without a thread.
+//! Threads start and end because of the pool's size, its keep-alive time and its factory, and every task
+//! still gets a thread.
 
 use std::io;
 use std::sync::Arc;
@@ -148,15 +148,15 @@ fn a_higher_core_size_starts_threads_for_tasks_that_wait_for_each_other() {
     });
 }
 
-/// The results of the factory's first calls, one after the other. In all later calls, the factory starts
-/// threads.
+/// The results that the factory returns in its first calls, one after the other. In all later calls, the
+/// factory starts threads.
 struct Script(AtomicUsize, &'static [Call]);
 
 #[derive(Clone, Copy)]
 enum Call {
     Starts,
     Fails,
-    /// Reports a started thread, and another thread drops the worker later.
+    /// Reports that a thread has started; another thread drops the worker later.
     DropsLater,
 }
 
@@ -171,8 +171,9 @@ impl ThreadFactory for Script {
     }
 }
 
-/// Two submitters submit two tasks each, and a factory follows the script. Each task is refused, or runs
-/// once, or its handle reports a cancel because no thread came. The test also checks that the pool ends.
+/// Two submitters submit two tasks each to a pool whose factory follows the script. Each task is refused or
+/// runs once, or its handle reports a cancel because the factory started no thread. The test also checks that
+/// the pool terminates.
 fn nothing_is_left_over(script: &'static [Call]) {
     check(move || {
         let factory = Script(AtomicUsize::new(0), script);

@@ -1,4 +1,4 @@
-//! Tasks that come through the inbox are found, run once, keep their order and respect the bound.
+//! A pool finds all tasks in its inbox, runs each task once, keeps their order and respects the bound.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ fn a_task_that_comes_while_the_worker_looks_for_the_last_time_is_found() {
     check(|| {
         let pool = ThreadPoolExecutor::fixed(1);
         for n in 0..4 {
-            // If a task is not found, shuttle reports a deadlock.
+            // If a worker does not find a task, shuttle reports a deadlock.
             assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
         }
         pool.close();
     });
 }
 
-/// The searching worker finds a task. From then on another worker must be woken for the next task.
+/// A searching worker finds a task. From then on another worker must be woken for the next task.
 #[test]
 fn tasks_of_several_submitters_that_wait_for_each_other_all_get_a_worker() {
     check(|| {
@@ -61,8 +61,8 @@ fn a_bound_is_a_bound_for_several_submitters() {
         });
         started.wait().unwrap();
         for waiting in 1..=2 {
-            // The first submission opens the inbox under the lock. The second submission goes through the
-            // inbox.
+            // The first submission opens the inbox while it holds the lock. The second submission goes
+            // through the inbox.
             pool.execute(|| ()).unwrap();
             assert_eq!(pool.queued(), waiting);
         }

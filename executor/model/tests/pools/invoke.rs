@@ -1,4 +1,4 @@
-//! Batches and races, and all events that can end them: the end of the pool, a deadline, or a cancel by the
+//! Batches and races, and all events that can end them: the end of the pool, a deadline, or a cancel of the
 //! caller.
 
 use std::sync::Arc;
@@ -197,7 +197,8 @@ fn a_caller_that_is_cancelled_leaves_nothing_running() {
     });
 }
 
-/// Two batches share the pool with a plain task, and neither batch takes a wake-up of the other.
+/// Two batches share the pool with a plain task, and neither batch takes a wake-up that is for the other
+/// batch.
 #[test]
 fn batches_on_one_pool_do_not_take_each_others_wake_ups() {
     check(|| {

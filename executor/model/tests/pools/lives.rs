@@ -1,5 +1,5 @@
 //! The end of executors over other executors: the last task during the shutdown, submitters that wait for a
-//! permit, and the tasks that are reported as cut off.
+//! permit, and the tasks that the shutdown reports as cut off.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use shuttle::thread;
 
 use crate::check;
 
-/// A time limit so long that it never ends a wait. Under a model an endless wait is a deadlock.
+/// A time limit that is so long that it never ends a wait. Under a model an endless wait is a deadlock.
 const FOR_EVER: Duration = Duration::MAX;
 
 #[test]
@@ -59,7 +59,7 @@ fn a_bound_that_changes_holds_and_strands_no_submitter() {
             }
         }
         assert!(most.load(SeqCst) <= 2);
-        // When the owed permits are paid back, one task can be under way, but not two tasks.
+        // When the owed permits have been paid back, one task may be under way, but not two tasks.
         let end = Arc::new(Latch::new(1));
         let until = Arc::clone(&end);
         bounded.execute(move || until.wait().unwrap()).unwrap();
@@ -71,7 +71,7 @@ fn a_bound_that_changes_holds_and_strands_no_submitter() {
     });
 }
 
-/// The only permit belongs to a task that ends only after two submitters were refused.
+/// A running task has the only permit, and this task ends only after two submitters were refused.
 #[test]
 fn submitters_that_wait_are_refused_at_the_end() {
     check(|| {
@@ -93,7 +93,8 @@ fn submitters_that_wait_are_refused_at_the_end() {
     });
 }
 
-/// The token of a running task is made while the executor, or the pool below it, is stopped.
+/// A running task gets its token while another thread stops the executor, or stops the pool below the
+/// executor.
 #[test]
 fn a_task_hears_of_the_end_of_its_executor_and_of_its_pool() {
     check(|| {
@@ -145,8 +146,8 @@ fn no_task_is_lost_between_what_comes_back_and_what_was_cut_off() {
     });
 }
 
-/// Another thread stops the pool. The stopping thread runs the tasks that come back, or keeps them until the
-/// executor above the pool is closed.
+/// Another thread stops the pool. The stopping thread runs the tasks that `shutdown_now` returns, or keeps
+/// them until the executor above the pool is closed.
 #[test]
 fn what_another_has_taken_out_is_run_or_kept_and_the_end_comes() {
     check(|| {

@@ -1,9 +1,10 @@
-//! The life of whole pools under shuttle, in some thousands of schedules, which are the same each time.
+//! Tests the life of whole pools under shuttle, in some thousands of schedules, which are the same in each
+//! run.
 //!
-//! A panic of a task is caught, even if an assertion has failed in the task. So the model's main thread
+//! The library catches a panic of a task, even if the panic is a failed assertion. So the model's main thread
 //! asserts how the tasks ended. A schedule ends only when all its threads have ended. So each test also
-//! checks that no worker remains: shuttle reports a remaining worker as a deadlock. Tasks that must panic
-//! use `resume_unwind`, because shuttle's panic hook takes each `panic!` for the end of the test.
+//! checks that no worker remains: shuttle reports a worker that remains as a deadlock. Tasks that must panic
+//! use `resume_unwind`, because shuttle's panic hook treats each `panic!` as the end of the test.
 #![cfg(feature = "shuttle")]
 
 mod cancel;
@@ -44,7 +45,7 @@ fn check(body: impl Fn() + Send + Sync + 'static) {
     check_often(1, body);
 }
 
-/// Runs `body` as [`check`] does, but under `times` as many schedules, for a mistake that few schedules
+/// Runs `body` as [`check`] does, but under `times` as many schedules, to find a mistake that few schedules
 /// show.
 fn check_often(times: usize, body: impl Fn() + Send + Sync + 'static) {
     let seed = number("MODEL_SEED").unwrap_or(0x5EED);

@@ -9,8 +9,8 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Asserts that the counts of a pool of one thread are exact, whatever happened to the pool before.
-/// Tombstones must be neither forgotten nor counted twice.
+/// Asserts that the counts of a pool of one thread are exact, whatever happened to the pool before. The pool
+/// must neither forget a tombstone nor count it twice.
 fn counts_are_exact(pool: &ThreadPoolExecutor, completed: u64) {
     let gate = Arc::new(Latch::new(1));
     let here = Arc::new(Latch::new(1));
@@ -49,8 +49,8 @@ fn a_task_is_either_taken_out_by_its_handle_or_run() {
     taken_out_or_run(|_, handle| handle.remove());
 }
 
-/// One thread has the task and searches for the queue of the task. The other thread has the queue and
-/// searches its tasks.
+/// One thread has a task and searches for the queue that contains the task. The other thread has the queue
+/// and searches the tasks in it.
 #[test]
 fn a_task_is_taken_out_by_its_handle_while_its_queue_is_looked_through() {
     check(|| {
@@ -90,7 +90,7 @@ fn taken_out_or_run(take_out: fn(&ThreadPoolExecutor, &TaskHandle<()>) -> Option
 }
 
 /// Three threads act at once: one thread cancels tasks, the worker takes tasks, and a third thread purges the
-/// queue and takes one task out.
+/// queue and removes one task.
 #[test]
 fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
     check(|| {
@@ -113,8 +113,8 @@ fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
             }
         }
         assert!(gone <= 3 && (gone > 0 || !was_removed));
-        // A task that was cancelled between its removal from the queue and its start counts as completed. So
-        // the test takes the number of completed tasks from the pool.
+        // A task that was cancelled after its removal from the queue and before its start counts as
+        // completed. So the test takes the number of completed tasks from the pool.
         let idle = Arc::new(Latch::new(1));
         let there = Arc::clone(&idle);
         pool.execute(move || there.count_down()).unwrap();
@@ -132,8 +132,8 @@ fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
     });
 }
 
-/// A submitter finds the room of a cancelled task in a bounded queue, whether or not the canceller has told
-/// the pool yet.
+/// In a bounded queue, a submitter finds the place of a cancelled task free, whether or not the canceller has
+/// already told the pool.
 #[test]
 fn a_cancelled_task_takes_no_room() {
     check(|| {
@@ -147,7 +147,7 @@ fn a_cancelled_task_takes_no_room() {
             let pool = Arc::clone(&pool);
             move || {
                 if pool.execute(|| ()).is_ok() {
-                    // There is room only because the cancelled task has left its place.
+                    // There is room only because the cancelled task has given up its place.
                     assert_eq!(pool.queued(), 1);
                     true
                 } else {

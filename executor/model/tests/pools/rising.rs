@@ -1,5 +1,5 @@
-//! A line rises in the queue below while the line enters or leaves the queue, or while the pool or the line
-//! is stopped.
+//! A stripe rises in the pool's queue while the stripe enters or leaves this queue, or while a thread stops
+//! the pool.
 
 use std::sync::Arc;
 
@@ -34,9 +34,9 @@ fn submit(striped: &Striped, log: &Log, tasks: &'static [(&'static str, i32)]) -
     })
 }
 
-/// One thread runs all tasks. The plain task comes when the urgent task is already in the line. From then on,
-/// the line is before the plain task in the queue, until the urgent task has run. This order holds whether
-/// the line has its first head or a later head in the queue.
+/// One thread runs all tasks. The plain task is submitted when the urgent task is already in the stripe. From
+/// then on, the stripe is before the plain task in the pool's queue, until the urgent task has run. This
+/// order holds both for the first drain task and for a later drain task of the stripe.
 #[test]
 fn whatever_the_line_is_doing_an_urgent_task_goes_before_what_comes_later() {
     check(|| {
@@ -56,7 +56,8 @@ fn whatever_the_line_is_doing_an_urgent_task_goes_before_what_comes_later() {
     });
 }
 
-/// For each accepted task, the task itself comes back, its line comes back, or the task has run.
+/// Each accepted task has one of three fates: the task runs, the pool hands the task out, or the pool hands
+/// out its stripe.
 #[test]
 fn a_line_that_rises_while_the_pool_is_stopped_comes_back() {
     check(|| {

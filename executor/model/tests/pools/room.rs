@@ -1,5 +1,5 @@
-//! Submitters that wait for room: each way to make room lets one submitter in. If a wait ends without room,
-//! the submitter gets its task back.
+//! Submitters that wait for room: each event that makes room lets one submitter continue. If a wait ends
+//! although there is no room, the submitter gets its task back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,7 +122,7 @@ fn who_is_cancelled_while_waiting_does_not_keep_the_room_from_the_next() {
     });
 }
 
-/// The submitters that wait for room continue although no task ends.
+/// The submitters that wait for room return although no task ends.
 #[test]
 fn a_shutdown_lets_those_who_wait_go_while_all_threads_are_busy() {
     check(|| {
@@ -141,7 +141,7 @@ fn a_shutdown_lets_those_who_wait_go_while_all_threads_are_busy() {
     });
 }
 
-/// Asserts that a waiting submitter gets room by `make_room`, although the only thread stays busy.
+/// Asserts that `make_room` gives room to a waiting submitter, although the only thread stays busy.
 fn gets_in_when(make_room: fn(&ThreadPoolExecutor, &TaskHandle<()>)) {
     check(move || {
         let (pool, gate) = (blocking(FifoQueue::bounded(1), Block::new()), Arc::new(Latch::new(1)));
@@ -189,7 +189,8 @@ fn a_thread_that_becomes_idle_takes_what_is_to_be_handed_over() {
     });
 }
 
-/// A user's queue without a place for tasks: each task needs a thread that begins with the task.
+/// A user's queue that can hold no task: for each task, the pool must start a thread that begins with this
+/// task.
 struct NoPlace;
 
 impl WorkQueue for NoPlace {
@@ -211,7 +212,8 @@ impl WorkQueue for NoPlace {
     }
 }
 
-/// If the queue refuses a task although a thread is idle, only the end of that thread makes room.
+/// If the queue refuses a task although a thread is idle, a new thread can start only after the idle thread
+/// has ended.
 #[test]
 fn a_thread_that_ends_makes_room_for_another() {
     check(|| {

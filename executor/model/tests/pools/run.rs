@@ -1,4 +1,5 @@
-//! Tasks that workers claim without a lock are counted, shown and taken back as correctly as with a lock.
+//! If workers claim tasks without a lock, the pool counts, shows and takes back these tasks as correctly as
+//! with a lock.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,8 +8,8 @@ use shuttle::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Two threads submit tasks while a third thread asks for the counts. Each count includes all tasks that
-/// were accepted before the count, and no task twice.
+/// Two threads submit tasks while a third thread asks for the counts. Each count includes every task that was
+/// accepted before the count, and counts no task twice.
 #[test]
 fn the_numbers_are_those_of_one_moment() {
     check(|| {
@@ -70,7 +71,8 @@ fn a_snapshot_shows_each_task_once() {
     });
 }
 
-/// Two workers claim tasks while another thread takes tasks out. Each task either runs or comes back.
+/// Two workers claim tasks while another thread takes tasks out of the pool. Each task either runs or comes
+/// back to the thread that takes tasks out.
 #[test]
 fn a_task_is_run_or_taken_back() {
     check(|| {
@@ -94,7 +96,8 @@ fn a_task_is_run_or_taken_back() {
     });
 }
 
-/// The claimed task may take a long time, so the submitter must get the task's place before the next claim.
+/// The claimed task may take a long time, so the submitter must get the place of that task before the next
+/// claim.
 #[test]
 fn a_submitter_that_waits_for_room_hears_of_a_claim() {
     check(|| {
@@ -117,8 +120,8 @@ fn a_submitter_that_waits_for_room_hears_of_a_claim() {
     });
 }
 
-/// A thread takes the rest of a run back into the queue. The rest of the run must still be before later
-/// tasks.
+/// A thread takes the unclaimed rest of a batch back into the queue. In the queue, these tasks must still be
+/// before later tasks.
 #[test]
 fn what_is_recalled_keeps_its_place() {
     check(|| {
@@ -168,7 +171,7 @@ fn full_pieces_of_the_inbox_count_and_keep_their_order() {
     });
 }
 
-/// The worker removes the cancelled tasks while another thread asks for the number of waiting tasks.
+/// The worker removes the cancelled tasks while another thread asks the pool for the number of waiting tasks.
 #[test]
 fn a_cancelled_task_never_seems_to_wait() {
     check(|| {
@@ -194,7 +197,7 @@ impl Hooks for TellsOfAnEnd {
     }
 }
 
-/// A worker that claims one task after another does not look at the pool's state by itself.
+/// A worker that claims one task after another looks at the pool's state only if it has a reason.
 #[test]
 fn a_worker_that_is_one_too_many_claims_no_more() {
     check(|| {

@@ -1,6 +1,6 @@
-//! Scheduled pools: planned tasks are cancelled, removed, or reach the end of the pool, and a series gets all
-//! calls that its owner can make. Each task runs once, comes back or is dropped. Each series ends exactly
-//! once. The sleeper wakes in time, and ends when the pool ends.
+//! Scheduled pools: planned tasks are cancelled or removed, or the pool ends before the tasks run; a series
+//! receives all calls that its owner can make. Each task runs once, comes back or is dropped. Each series
+//! ends exactly once. The sleeping thread wakes in time, and ends when the pool ends.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{check, without_new_threads};
 const MS: Duration = Duration::from_millis(1);
 /// A time this far away never comes under a model.
 const FAR: Duration = Duration::from_secs(300 * 365 * 24 * 3600);
-/// A time limit so long that it never ends a wait.
+/// A time limit that is so long that it never ends a wait.
 const FOR_EVER: Duration = Duration::MAX;
 
 /// Schedules tasks that count their runs.
@@ -61,7 +61,7 @@ fn a_planned_task_runs_or_is_cancelled() {
     });
 }
 
-/// The canceller looks at the slot of a cancelled task when the slot already has another task.
+/// The canceller looks at the slot of a cancelled task when the slot already holds another task.
 #[test]
 fn a_cancel_takes_no_other_task_out() {
     check(|| {
@@ -156,7 +156,7 @@ fn shutdown_now_hands_out_each_task_that_was_not_begun() {
     });
 }
 
-/// The last task that the pool waits for is cancelled, or it becomes due.
+/// The pool waits for one last task, and this task is cancelled or becomes due.
 #[test]
 fn the_last_planned_task_ends_a_pool_that_was_shut_down() {
     check(|| {
@@ -183,7 +183,7 @@ fn a_dropped_pool_leaves_no_handle_open_and_no_thread() {
     });
 }
 
-/// Counts the runs, and the runs that overlap with another run.
+/// Counts the runs, and counts the runs that overlap with another run.
 #[derive(Clone, Default)]
 struct Overlaps {
     inside: Arc<AtomicUsize>,
@@ -191,7 +191,7 @@ struct Overlaps {
 }
 
 impl Overlaps {
-    /// Returns a body that runs only a few times, because otherwise the schedule would not end.
+    /// Returns a body that repeats only a few times, because otherwise the schedule would not end.
     fn body(&self) -> impl FnMut(&Series) + Send + 'static {
         let own = self.clone();
         move |series| {
@@ -289,8 +289,7 @@ fn a_shorter_period_and_a_resumed_series_wake_the_sleeper() {
     });
 }
 
-/// A pause comes while a run waits for a thread. The resume comes before the pool has left the paused run
-/// out.
+/// A pause comes while a run waits for a thread. The resume comes before the pool has skipped the paused run.
 #[test]
 fn a_run_that_was_left_out_does_not_count_as_another() {
     check(|| {
@@ -343,8 +342,8 @@ fn without_a_thread_to_watch_the_time_a_task_is_refused_and_the_next_one_tries_a
     });
 }
 
-/// The time limit and the task's end can come in any order. The handle has one outcome, and the task has run
-/// at most once.
+/// The end of the time limit and the end of the task can come in either order. The handle has one outcome,
+/// and the task has run at most once.
 #[test]
 fn a_task_with_a_time_limit_has_one_outcome() {
     check(|| {
@@ -361,7 +360,7 @@ fn a_task_with_a_time_limit_has_one_outcome() {
     });
 }
 
-/// When the time is up, the task is cancelled, and its result comes too late.
+/// When the time is up, the pool cancels the task, and the task's result comes too late.
 #[test]
 fn a_stand_in_is_there_before_the_task_is_cancelled() {
     check(|| {

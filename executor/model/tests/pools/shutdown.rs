@@ -19,7 +19,8 @@ struct Fate {
     runs: usize,
 }
 
-/// Starts a thread that submits `tasks` tasks one by one. A refused task must come back unrun and intact.
+/// Starts a thread that submits `tasks` tasks one by one. A refused task must come back to the submitter
+/// intact and not yet run.
 fn submitter(
     pool: &Arc<ThreadPoolExecutor>,
     tasks: usize,

@@ -1,4 +1,5 @@
-//! Threads stop pools that they do not own, while other threads submit, close the pools and drop them.
+//! Threads stop pools that they do not own, while other threads submit to these pools, close them and drop
+//! them.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Stripes over hostile executors: the order in each stripe, how stripes come and go, and how they end.
+//! Stripes over hostile executors: the order of the tasks in each stripe, and how stripes are made, removed
+//! and ended.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::check;
 
 const KEYS: usize = 2;
 
-/// Records for each key which tasks have run, and checks that no two of them ran at the same time.
+/// Records which tasks of each key have run, and checks that no two tasks of one key ran at the same time.
 #[derive(Clone, Default)]
 struct Log {
     busy: Arc<[AtomicBool; KEYS]>,
@@ -30,8 +31,8 @@ impl Log {
         self.busy[key].store(false, SeqCst);
     }
 
-    /// Returns the number of tasks that have run. They must have run one at a time, in the order of their
-    /// submission.
+    /// Returns the number of tasks that have run. These tasks must have run one at a time, in the order of
+    /// their submission.
     fn ran_in_order(&self) -> usize {
         assert_eq!(self.overlaps.load(SeqCst), 0, "one at a time");
         let seen = self.seen.lock().unwrap();
@@ -47,7 +48,8 @@ impl Log {
 
 type Striped<E> = Arc<StripedExecutor<usize, E>>;
 
-/// Two threads submit `tasks` tasks each, to all keys in turn. Returns the handles of the accepted tasks.
+/// Two threads submit `tasks` tasks each, to one key after the other. Returns the handles of the accepted
+/// tasks.
 fn submitters<E: Executor + 'static>(striped: &Striped<E>, log: &Log, tasks: usize) -> Vec<TaskHandle<()>> {
     let submitters = [0, 1].map(|submitter| {
         let (striped, log) = (Arc::clone(striped), log.clone());
@@ -72,8 +74,8 @@ fn join(handles: Vec<TaskHandle<()>>) -> usize {
     ends.sum()
 }
 
-/// Each turn is one task, so each head passes the thread to the next head. Stripes leave and come back while
-/// other threads submit to them.
+/// Each turn runs one task, so each drain task passes the thread to the next drain task. Stripes are removed
+/// and made again while other threads submit to them.
 #[test]
 fn stripes_keep_their_order_and_strand_no_task() {
     check(|| {
@@ -88,8 +90,8 @@ fn stripes_keep_their_order_and_strand_no_task() {
     });
 }
 
-/// One key, one task at a time: one thread makes the stripe while another thread removes it, and the stripe
-/// is used again and again.
+/// One key, and one task at a time: one thread makes the stripe while another thread removes it, again and
+/// again.
 #[test]
 fn a_stripe_that_comes_and_goes_loses_nothing() {
     check(|| {
@@ -117,8 +119,8 @@ fn a_stripe_that_comes_and_goes_loses_nothing() {
     });
 }
 
-/// An executor that refuses some tasks, drops some accepted tasks, and runs some tasks at once, even when a
-/// head submits the next head.
+/// An executor that refuses some tasks, drops some accepted tasks, and runs some tasks on the submitting
+/// thread, even when a drain task submits the next drain task.
 struct Doubtful;
 
 impl Executor for Doubtful {
@@ -152,8 +154,8 @@ fn what_was_accepted_is_run_or_cancelled_whatever_the_executor_does() {
     });
 }
 
-/// An executor that refuses or drops all heads of each burst except the first. The tasks behind the first
-/// head must run nevertheless.
+/// An executor that accepts the first drain task of each burst, and refuses or drops all other drain tasks.
+/// The tasks of the first drain task must run nevertheless.
 struct OnlyFirst(AtomicUsize);
 
 impl Executor for OnlyFirst {
@@ -181,8 +183,8 @@ fn a_head_whose_successor_is_refused_goes_on() {
         line.execute(move || until.wait().unwrap()).unwrap();
         let handles: Vec<_> = (0..3).map(|n| line.submit(move || n).unwrap()).collect();
         gate.count_down();
-        // If a head is dropped after the call, the rest of its stripe is cancelled with the head. Each task
-        // is run or cancelled, and the order is kept.
+        // If the executor accepts a drain task and drops it later, the other tasks of the stripe are
+        // cancelled, too. Each task runs or is cancelled, and the order of the tasks is kept.
         let ends: Vec<_> = handles.into_iter().map(|handle| handle.join().ok()).collect();
         let ran = ends.iter().take_while(|end| end.is_some()).count();
         assert!(ends[ran..].iter().all(Option::is_none), "{ends:?}");
@@ -190,8 +192,8 @@ fn a_head_whose_successor_is_refused_goes_on() {
     });
 }
 
-/// Each task either runs or comes back, exactly once, whether or not the heads have begun. The test also
-/// checks that the end comes.
+/// Each task either runs or comes back, exactly once, no matter whether the drain tasks have begun. The test
+/// also checks that the executor terminates.
 #[test]
 fn shut_down_now_each_task_is_run_or_handed_back() {
     check(|| {
@@ -248,8 +250,8 @@ fn a_shutdown_lets_all_stripes_drain_and_is_heard_of() {
     });
 }
 
-/// Another thread shuts the pool down and gets the heads of the stripes. That thread runs the heads, which
-/// run their stripes, or drops the heads, which ends their stripes.
+/// Another thread shuts the pool down and receives the drain tasks of the stripes. That thread either runs
+/// each drain task, which runs its stripe, or drops each drain task, which ends its stripe.
 #[test]
 fn a_head_that_is_handed_out_runs_its_stripe_or_ends_it() {
     check(|| {
@@ -290,8 +292,8 @@ fn a_task_of_a_stripe_is_cancelled_taken_out_or_run() {
     });
 }
 
-/// The wrapper owns the executor, and can be dropped while a head has borrowed the executor; the drop waits
-/// for all tasks.
+/// The wrapper owns the executor, and a thread can drop the wrapper while a drain task has borrowed the
+/// executor; the drop waits for all tasks.
 #[test]
 fn dropped_it_waits_for_the_pool_that_it_owns() {
     check(|| {
@@ -309,8 +311,9 @@ fn dropped_it_waits_for_the_pool_that_it_owns() {
     });
 }
 
-/// A task of the executor below drops the wrapper. At the same time a head waits for room in that executor,
-/// and only the end of the dropping task would make room. So the drop must not wait for the waiting head.
+/// A task of the executor below the wrapper drops the wrapper. At the same time a drain task waits for room
+/// in that executor, and there will be room only when the task that drops the wrapper has ended. So the drop
+/// must not wait for the drain task that waits.
 #[test]
 fn dropped_by_a_task_of_a_full_pool_it_has_its_head_come_back() {
     check(|| {

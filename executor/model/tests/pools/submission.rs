@@ -1,4 +1,5 @@
-//! Each accepted task gets a worker and runs once. The task is counted before its result can be seen.
+//! Each accepted task gets a worker and runs once. The pool counts the task before any thread can see the
+//! task's result.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -10,7 +11,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Starts all threads of a pool. When the function returns, the threads are idle or about to be idle.
+/// Starts all threads of a pool. When the function returns, each thread is idle or about to be idle.
 fn warm_up(pool: &ThreadPoolExecutor, threads: usize) {
     for _ in 0..threads {
         pool.submit(|| ()).unwrap().join().unwrap();

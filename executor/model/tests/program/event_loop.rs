@@ -1,5 +1,5 @@
-//! An event loop, the pool that gets the loop's requests, and the end of both. The model uses the mailbox of
-//! `servers/src/reactor`, with a loop that only submits requests and collects answers.
+//! An event loop, the pool that gets the requests of the loop, and the end of both. The model uses the
+//! mailbox of `servers/src/reactor`, with a loop that only submits requests and collects answers.
 
 use std::collections::HashMap;
 
@@ -16,13 +16,14 @@ mod mailbox;
 use mailbox::{Errand, Load, Mailbox, Notify};
 
 /// Runs `body` under schedules that switch threads at any step, and under schedules that let one thread run
-/// for long.
+/// for a long time.
 fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     shuttle::check_random(body.clone(), 1_000);
     shuttle::check_pct(body, 1_000, 3);
 }
 
-/// Acts like the system's waker: it ends the current wait, or if there is no wait, the next wait.
+/// Acts like the system's waker: it ends the current wait; if there is no current wait, it ends the next
+/// wait.
 #[derive(Clone, Default)]
 struct Waker(Arc<(Mutex<bool>, Condvar)>);
 
@@ -43,7 +44,7 @@ impl Notify for Waker {
     }
 }
 
-/// A connection's request, its number on that connection, and the status of its answer.
+/// The request of a connection, the number of this request on the connection, and the status of the answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Request {
     connection: u64,
@@ -65,8 +66,8 @@ impl Load for Request {
     }
 }
 
-/// Submits `each` requests of each of two connections, and then collects answers until each request has its
-/// answer.
+/// Submits `each` requests of each of two connections, and then collects answers until all requests are
+/// answered.
 fn collect(each: u32, waker: &Waker, hand_over: impl Fn(Errand<Request, Waker>)) -> Vec<Request> {
     let answers = Arc::new(Mailbox::new(waker.clone()));
     let (mut collected, mut taken) = (Vec::new(), Vec::new());
@@ -127,7 +128,7 @@ fn stopped_at_any_moment_the_pool_leaves_no_request_without_an_answer() {
     });
 }
 
-/// Shows that the order is lost without the stripes.
+/// Shows that without stripes the order is lost.
 #[test]
 #[should_panic(expected = "left")]
 fn without_stripes_answers_overtake_each_other() {

@@ -1,6 +1,6 @@
-//! Tests protocols between the threads of a program under the model. A small protocol shows how to make a package of models
-//! for a program. The other two protocols are those of real programs: how an example's searches end, and how
-//! answers come back to a server's event loop.
+//! Tests protocols between the threads of a program under a model checker. A small protocol shows how to make
+//! a package of models for a program. The other two protocols are those of real programs: how the searches of
+//! an example end, and how answers return to the event loop of a server.
 #![cfg(feature = "shuttle")]
 
 extern crate executor_model as executor;
@@ -10,7 +10,7 @@ mod door {
     pub(crate) use executor_model::program::{sync, thread, time};
 }
 
-// In a package beside the program: `#[path = "../../src/protocol.rs"]`.
+// In a package of models for the program: `#[path = "../../src/protocol.rs"]`.
 mod protocol;
 
 mod event_loop;

@@ -1,5 +1,5 @@
-//! The end of a search by many tasks: the files of `executor/examples/puzzle`, compiled against the model
-//! with a puzzle of seven positions.
+//! The end of a search by many tasks: this test compiles the files of `executor/examples/puzzle` against the
+//! model, with a puzzle of seven positions.
 
 use std::collections::HashSet;
 use std::sync::Mutex as StdMutex;
@@ -50,11 +50,11 @@ use unfinished::{Answer, Unfinished};
 
 const SCHEDULES: usize = 1_000;
 
-/// The number of positions. From position `n`, moves lead to `2n`, `2n + 1` and `2(n ^ 1)`, so several ways
-/// lead to some positions.
+/// The number of positions. From position `n`, moves lead to `2n`, `2n + 1` and `2(n ^ 1)`, so some positions
+/// can be reached in several ways.
 const POSITIONS: u8 = 7;
 
-/// Records which positions are solutions, and which positions were looked at.
+/// Records which positions are solutions, and which positions a task has looked at.
 struct Tree {
     solutions: &'static [u64],
     looked_at: StdMutex<HashSet<u64>>,
@@ -91,8 +91,8 @@ impl Puzzle for Tree {
 type Way = fn(&Arc<Search<Tree>>, &Arc<dyn Executor>) -> Answer;
 
 /// Runs one of the two searches on a pool of two threads. The closure `meanwhile` is called during the
-/// search, with the pool and the caller's token. When this function returns, no part of the search runs any
-/// more.
+/// search, with the pool and the caller's token. When this function returns, no task of the search is running
+/// any more.
 fn search(
     solutions: &'static [u64],
     way: Way,
@@ -153,7 +153,7 @@ fn it_ends_with_one_of_the_solutions() {
     );
 }
 
-/// A cancel comes at any moment, and the answer is right in every case.
+/// The cancel can come at any moment, and the answer is right in every case.
 #[test]
 fn a_cancel_ends_it_and_nothing_runs_on() {
     of_each_way(
@@ -180,7 +180,7 @@ fn a_time_limit_ends_it_and_nothing_runs_on() {
     shuttle::check_random(run, SCHEDULES);
 }
 
-/// The pool is stopped at any moment, and the test drops the tasks that come back.
+/// The pool can be stopped at any moment, and the test drops the tasks that come back.
 #[test]
 fn with_tasks_lost_it_is_not_said_that_there_is_no_solution() {
     of_each_way(

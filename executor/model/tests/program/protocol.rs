@@ -1,7 +1,7 @@
 //! A small protocol of a program: threads send lines through a channel to a thread that writes them. A flush
-//! waits until all lines before it are written.
+//! waits until all earlier lines are written.
 //!
-//! The protocol names neither std nor a model. `executor/tests/channel.rs` compiles the protocol for real
+//! The protocol names neither std nor a model. `executor/tests/channel.rs` compiles this protocol for real
 //! threads, and `main.rs` compiles it for shuttle.
 
 use executor::channel::{PutError, ReceiverExt, Sender, SenderExt, bounded};
@@ -10,7 +10,8 @@ use super::door::sync::{Arc, Condvar, Mutex};
 use super::door::thread::{self, JoinHandle};
 use super::door::time::{Duration, Instant};
 
-/// Writes lines, one after the other. `CAREFUL` is false in the broken variant, which a model must reject.
+/// Writes the lines, one after the other. `CAREFUL` is false in the broken variant, which a model must
+/// reject.
 pub(crate) struct Writer<const CAREFUL: bool = true> {
     lines: Sender<String>,
     progress: Arc<Progress>,
@@ -42,7 +43,7 @@ impl<const CAREFUL: bool> Writer<CAREFUL> {
         drop(self.progress.one_more.wait_while(written, |written| written.len() < lines).unwrap());
     }
 
-    /// Waits until `lines` lines are written, but at most for `timeout`. Returns the number of lines that
+    /// Waits until `lines` lines are written, or until `timeout` has passed. Returns the number of lines that
     /// are written, and the duration of the wait.
     pub(crate) fn flush_timeout(&self, lines: usize, timeout: Duration) -> (usize, Duration) {
         let began = Instant::now();
@@ -52,7 +53,7 @@ impl<const CAREFUL: bool> Writer<CAREFUL> {
         (written.len(), began.elapsed())
     }
 
-    /// Writes all waiting lines, ends the thread and returns all lines that were written.
+    /// Writes all lines that still wait, ends the thread and returns all written lines.
     pub(crate) fn close(self) -> Vec<String> {
         drop(self.lines);
         self.thread.join().unwrap();

@@ -1,8 +1,8 @@
 //! Every blocking call of the library is a cancellation point: if a task is cancelled while the call blocks,
 //! the call returns.
 //!
-//! A test compares the list of these calls with the sources. Add a line here for a new public function that
-//! can reach one of the [`WAITS`].
+//! A test compares the list of these calls with the sources. If a new public function can reach one of the
+//! [`WAITS`], add a line for it here.
 
 mod scan;
 
@@ -25,8 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::support::{LONG, Occupied, Spot, occupy, within_deadline};
 use scan::Sources;
 
-/// Functions that make one blocking call each. Without a cancel, the call blocks for longer than the test
-/// waits. The function returns true if the call reported the cancel.
+/// A list of functions; each of them makes one blocking call. If there is no cancel, the call blocks for
+/// longer than the test waits. The function returns true if the call reported the cancel.
 const CALLS: &[(&str, Blocks)] = &[
     ("CancelToken::sleep", || CancelToken::current().sleep(FOR_EVER).is_err()),
     ("Latch::wait", || Latch::new(1).wait().is_err()),
@@ -195,7 +195,7 @@ const CALLS: &[(&str, Blocks)] = &[
     }),
 ];
 
-/// Functions that can reach a wait, but that are no cancellation points or have no wait of their own.
+/// Functions that can reach a wait, but that are not cancellation points or that do not wait themselves.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("ThreadPoolExecutor::drop", "waits for the end in a masked step, as its documentation says"),
     ("ScheduledThreadPoolExecutor::drop", "the same"),
@@ -220,12 +220,13 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("ReceiverExt::take_iter", "is not there"),
 ];
 
-/// The waits inside every blocking call: the wait in `wait.rs`, and the waits for a channel.
+/// The innermost waits of all blocking calls: the wait in `wait.rs`, and the waits for a channel.
 const WAITS: &[&str] = &["wait_as", "send_unless", "recv_unless"];
 
-/// Functions that wait inside a task or a thread of the library. `Task::run` runs such a task like any other
-/// task; for example, the drain task of a strand submits its successor. The scan compares only names.
-/// Therefore the scan would find a path to such a wait from every function that runs a task.
+/// Functions that wait inside a task of the library or on a thread of the library. `Task::run` runs such a
+/// task like any other task; for example, the drain task of a strand submits the next drain task. The scan
+/// compares only names. Therefore the scan would find a path to such a wait from every function that runs a
+/// task.
 const INSIDE: &[(&str, &str)] = &[("Strand", "hand_over"), ("ScheduledShared", "sleep_and_hand_over")];
 
 type Blocks = fn() -> bool;
@@ -247,13 +248,13 @@ impl CancellableTask for Nothing {
     }
 }
 
-/// Returns a pool whose only thread is busy for as long as the test needs. The drop of the pool does not wait
-/// for that thread.
+/// Returns a pool whose only thread is busy until the returned guard is dropped. The drop of the pool does
+/// not wait for that thread.
 fn with_room() -> (Occupied, ThreadPoolExecutor) {
     occupied(ThreadPoolExecutor::builder())
 }
 
-/// Returns a pool like that of [`with_room`], but with a full queue, so that submitters wait for room.
+/// Returns a pool like the pool of [`with_room`], but with a full queue, so that submitters wait for room.
 fn full() -> (Occupied, ThreadPoolExecutor) {
     let builder = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(Block::new());
     let (busy, pool) = occupied(builder);
@@ -325,7 +326,7 @@ fn the_list_of_blocking_calls_is_that_of_the_sources() {
     );
 }
 
-/// Shows that the test above can fail.
+/// Shows that the previous test can fail.
 #[test]
 fn a_public_function_that_comes_to_the_wait_is_found_however_many_calls_are_between() {
     let mut sources = Sources::default();

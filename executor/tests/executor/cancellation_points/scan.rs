@@ -1,23 +1,24 @@
-//! Finds in the sources the public functions that can reach the wait in `wait.rs`.
+//! Finds the public functions in the sources that can reach the wait in `wait.rs`.
 //!
 //! The scan does not know types. The scan uses the names of the functions that a body calls. For a method,
-//! the scan also uses the declared type of the field or parameter before the dot. Therefore the scan can find
-//! a function that reaches no wait, but it misses no function that reaches one. The list of exceptions names
-//! the functions that the scan finds wrongly, and the reasons.
+//! the scan also uses the declared type of the field or parameter before the dot. Therefore the scan may name
+//! a function that reaches no wait, but it misses no function that reaches a wait. The list of exceptions
+//! contains the functions that the scan names wrongly, and the reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Methods whose names are also names of methods of standard types. If the receiver has no known
-/// declaration, such a name means the standard library's method.
+/// Methods that have the same names as methods of standard types. If the scan knows no declaration of the
+/// receiver, such a name means the standard library's method.
 const OF_STD: &[&str] = &[
     "acquire", "clone", "close", "default", "drop", "fmt", "join", "new", "next", "push", "run", "sleep",
     "take", "wait",
 ];
 
 pub(super) struct Function {
-    /// The type or trait of the block that contains the function; it is empty outside any block.
+    /// The type or trait of the block that contains the function; an empty text if the function is outside
+    /// any block.
     owner: String,
     /// The trait that the block implements for the owner.
     of_trait: String,
@@ -27,7 +28,7 @@ pub(super) struct Function {
 }
 
 struct Call {
-    /// The text before the name, and a flag that is true if a dot is between the two.
+    /// The text before the name, and a flag that is true if a dot separates the text and the name.
     before: Option<(String, bool)>,
     name: String,
 }
@@ -35,7 +36,7 @@ struct Call {
 #[derive(Default)]
 pub(super) struct Sources {
     functions: Vec<Function>,
-    /// For each name, the declared types of the fields and parameters of this name.
+    /// For each name, the declared types of the fields and parameters that have this name.
     declared: BTreeMap<String, BTreeSet<String>>,
     public_types: BTreeSet<String>,
     traits: BTreeSet<String>,
@@ -99,14 +100,14 @@ impl Sources {
         }
     }
 
-    /// Treats the given function as if it called no other function.
+    /// Makes the scan treat the given function as if it called no other function.
     pub(super) fn do_not_follow(&mut self, owner: &str, name: &str) {
         let is_it = |function: &&mut Function| function.owner == owner && function.name == name;
         let function = self.functions.iter_mut().find(is_it);
         function.unwrap_or_else(|| panic!("there is no {owner}::{name}")).calls.clear();
     }
 
-    /// Returns the functions that a call can refer to.
+    /// Returns all functions that a call may refer to.
     fn meant(&self, caller: &Function, call: &Call) -> Vec<usize> {
         let named = |is_meant: &dyn Fn(&Function) -> bool| -> Vec<usize> {
             let all = self.functions.iter().enumerate();
@@ -236,7 +237,8 @@ fn function(line: &str) -> Option<(bool, String)> {
     Some((public, first_word(rest.strip_prefix("fn ")?).to_owned()))
 }
 
-/// Returns the calls in a line. If the receiver is in the previous line, the receiver counts as unknown.
+/// Returns the calls in a line. If the receiver is in the previous line, the scan treats the receiver as
+/// unknown.
 fn calls(line: &str) -> Vec<Call> {
     let calls = line.match_indices('(').filter_map(|(place, _)| {
         let text = &line[..place];

@@ -1,5 +1,5 @@
-//! The completion service gives out each task once, in the order in which the tasks end. The service reports
-//! when no task is left.
+//! A completion service gives each task out once, in the order in which the tasks end. The service reports
+//! when no task is outstanding.
 
 mod takers;
 
@@ -18,12 +18,12 @@ use crate::support::{
     on_every_concurrent_executor, on_every_executor, on_every_pool, tracked, within_deadline,
 };
 
-/// Takes all handles. Asserts CS-1 for each handle: the task of the handle is finished.
+/// Takes all handles. Asserts CS-1 for each handle: the handle's task has ended.
 fn take_all<E: Executor, T: Send + 'static>(service: &ExecutorCompletionService<E, T>) -> Vec<TaskHandle<T>> {
     std::iter::from_fn(|| service.take().unwrap()).inspect(|handle| assert!(handle.is_finished())).collect()
 }
 
-/// Returns a task that waits for a signal and then returns a number.
+/// Returns a task that waits for a signal and then returns a given number.
 fn held(release: &Signal, number: i32) -> impl FnOnce() -> i32 + Send + 'static {
     let release = release.clone();
     move || {
@@ -141,7 +141,7 @@ fn handles_come_in_the_order_in_which_the_tasks_end() {
     });
 }
 
-/// Several handles are ready, because no taker took them when they became ready.
+/// Several handles are ready, because no taker took the handles when they became ready.
 #[test]
 fn handles_that_lie_ready_come_in_the_order_in_which_the_tasks_ended() {
     within_deadline(|| {
@@ -161,7 +161,7 @@ fn handles_that_lie_ready_come_in_the_order_in_which_the_tasks_ended() {
     });
 }
 
-/// A taker fetches all ready handles, and leaves the handles that it does not need to the next taker.
+/// A taker fetches all ready handles, takes one of them, and leaves the other handles to the next taker.
 #[test]
 fn what_was_fetched_comes_before_what_has_come_since() {
     let service = ExecutorCompletionService::new(DirectExecutor);
@@ -285,7 +285,7 @@ fn a_refused_task_comes_back_and_is_not_outstanding() {
 #[test]
 fn a_refused_task_releases_a_taker_that_has_waited_for_it() {
     within_deadline(|| {
-        /// An executor that refuses a task, but only when the test tells it to refuse.
+        /// An executor that refuses a task only if the test tells the executor to refuse it.
         struct Slow(Signal, Signal);
         impl Executor for Slow {
             fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
@@ -372,7 +372,7 @@ fn an_executor_that_says_refused_and_runs_it_all_the_same_does_not_confuse_the_s
 
 // ----- no user code under a lock -----
 
-/// A value whose drop uses the service.
+/// When this value is dropped, the drop uses the service.
 struct Nosy(Arc<ExecutorCompletionService<DirectExecutor, Nosy>>, Signal);
 
 impl Drop for Nosy {

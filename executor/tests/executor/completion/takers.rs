@@ -1,4 +1,5 @@
-//! Several services over one executor, several takers of one service, and takers that give up.
+//! Tests with several services over one executor, with several takers of one service, and with takers that
+//! give up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,7 +60,7 @@ fn many_takers_get_each_handle_once_and_all_learn_that_there_are_no_more() {
     });
 }
 
-/// A handle has woken a taker that gives up. Another taker must get the handle.
+/// An arriving handle has woken a taker, and this taker gives up. Another taker must get this handle.
 #[test]
 fn takers_that_give_up_cost_the_others_nothing() {
     within_deadline(|| {

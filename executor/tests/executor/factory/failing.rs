@@ -12,7 +12,7 @@ use executor::{
 
 use crate::support::{LONG, assert_matches, eventually, occupy, occupy_all, within_deadline};
 
-/// A user's factory that fails in one of several ways when the test tells it to fail.
+/// A user's factory; if the test tells it to fail, it fails in one of several ways.
 struct Troubled {
     good: AtomicUsize,
     trouble: Trouble,
@@ -154,7 +154,7 @@ fn a_task_whose_thread_does_not_come_while_another_is_refused_is_cancelled_too()
     });
 }
 
-/// A factory that reports a started thread, but starts no thread.
+/// A factory that reports that a thread has started, but starts no thread.
 struct Liar(AtomicUsize);
 
 impl ThreadFactory for Liar {
@@ -187,7 +187,7 @@ fn a_factory_that_fails_is_not_asked_for_every_task_while_there_is_another_threa
         for _ in 0..10_000 {
             pool.execute(|| ()).unwrap();
         }
-        // The pool pauses for 1 ms, 2 ms, … 1 s between its attempts. The test waits for at most twenty
+        // The pool waits between its attempts: for 1 ms, 2 ms, … 1 s. The test waits for at most twenty
         // seconds.
         let asked = liar.0.load(Ordering::SeqCst);
         assert!((1..=32).contains(&asked), "asked {asked} times");
@@ -200,7 +200,7 @@ fn a_factory_that_fails_is_not_asked_for_every_task_while_there_is_another_threa
     });
 }
 
-/// A factory that shuts its pool down and then starts no thread.
+/// A factory that shuts its pool down and after that starts no thread.
 #[derive(Default)]
 struct Closing(OnceLock<Weak<ThreadPoolExecutor>>, AtomicBool);
 

@@ -9,7 +9,7 @@ use executor::{JoinError, RejectReason, TaskState, ThreadFactory, ThreadPoolExec
 
 use crate::support::{LONG, assert_matches, blocked, eventually, occupy, within_deadline};
 
-/// A factory that reports a started thread, but keeps the worker until the test decides.
+/// A factory that reports that a thread has started, but keeps the worker until the test decides.
 #[derive(Clone, Default)]
 struct Hoarding(Arc<Mutex<Vec<Worker>>>);
 
@@ -49,7 +49,7 @@ fn a_thread_may_take_its_time_to_come() {
     });
 }
 
-/// No thread is left that could run the tasks, so the handles of the tasks must not wait any longer.
+/// No thread is left that could run the tasks, so a thread that joins one of them must not wait any longer.
 #[test]
 fn tasks_whose_threads_all_never_come_are_cancelled_when_that_is_known() {
     within_deadline(|| {
@@ -83,8 +83,8 @@ fn the_one_thread_that_comes_does_the_tasks_of_those_that_do_not() {
     });
 }
 
-/// While no thread has started yet, a submitter must not count on any thread: it waits until a thread starts
-/// or until all starts have failed.
+/// While no requested thread has started yet, a submitter must not rely on any requested thread: the
+/// submitter waits until a thread starts or until all starts have failed.
 #[test]
 fn a_submitter_waits_the_moment_until_the_first_thread_has_come_or_will_not() {
     within_deadline(|| {
@@ -115,7 +115,7 @@ fn a_submitter_waits_the_moment_until_the_first_thread_has_come_or_will_not() {
     });
 }
 
-/// A shutdown ends the wait for the first thread, too.
+/// A shutdown also ends the wait for the first thread.
 #[test]
 fn a_submitter_that_waits_for_the_first_thread_is_refused_when_the_pool_is_shut_down() {
     within_deadline(|| {
@@ -138,8 +138,8 @@ fn a_submitter_that_waits_for_the_first_thread_is_refused_when_the_pool_is_shut_
     });
 }
 
-/// If a task's own thread cannot be started, the task needs one of the threads that other submitters have
-/// requested.
+/// If the pool cannot start a new thread for a task, the task needs one of the threads that other submitters
+/// have requested.
 #[test]
 fn a_submitter_whose_factory_fails_waits_the_moment_until_another_thread_has_come_or_will_not() {
     struct Second(Hoarding);
@@ -223,7 +223,7 @@ fn after_a_shutdown_a_late_thread_still_runs_its_task_and_one_that_does_not_come
     });
 }
 
-/// A factory that starts the first few workers, and does not start any later worker.
+/// A factory that starts the first few workers, but no later worker.
 #[derive(Default)]
 struct Slow(AtomicUsize, Mutex<Vec<Worker>>);
 

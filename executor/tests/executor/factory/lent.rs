@@ -9,7 +9,7 @@ use executor::{ExecutorService, ThreadFactory, ThreadPoolExecutor, Worker, prelu
 use crate::support::{LONG, SHORT, Signal, within_deadline};
 
 /// A factory that runs a pool's workers on another executor's threads. The lent threads do other work before
-/// and afterwards.
+/// and after they are lent.
 struct Lend(Arc<ThreadPoolExecutor>);
 
 impl ThreadFactory for Lend {
@@ -49,7 +49,7 @@ fn a_task_on_a_lent_thread_can_close_both_pools_whose_thread_it_is() {
     });
 }
 
-/// The allocator can give the second pool the address of the first pool.
+/// The allocator may give the second pool the same address that the first pool had.
 #[test]
 fn a_thread_that_was_a_worker_once_waits_for_the_pools_that_it_closes() {
     within_deadline(|| {

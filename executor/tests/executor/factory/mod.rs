@@ -1,5 +1,5 @@
-//! The source of a pool's threads, the names of the threads, and the calls that a factory can make while it
-//! is called.
+//! Where a pool's threads come from, how the threads are named, and what a factory can call while the pool
+//! calls it.
 
 mod failing;
 mod late;
@@ -33,7 +33,7 @@ fn threads_are_numbered_within_their_pool_and_pools_in_the_process() {
             let (first, second) = (thread_name(pool), thread_name(pool));
             let (name, one) = first.split_once("-thread-").unwrap();
             assert_eq!(one, "1");
-            // The second task starts the second thread, but the first thread can take the second task.
+            // The pool starts the second thread for the second task, but the first thread can take this task.
             assert!(second == first || second == format!("{name}-thread-2"), "{second}");
             name.strip_prefix("pool-").unwrap().parse::<u32>().unwrap()
         });
@@ -50,11 +50,11 @@ fn a_pool_can_be_given_a_name() {
     });
 }
 
-/// Linux keeps 15 bytes of a thread's name.
+/// Linux keeps only 15 bytes of a thread's name.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_system_shows_the_number_of_a_thread_with_a_long_name() {
-    /// Returns the names of twelve threads, as the system shows them, in order.
+    /// Returns the sorted names of twelve threads, as the system shows these names.
     fn shown(run: impl Fn(Box<dyn FnOnce() + Send>)) -> Vec<String> {
         let (names, all_are_here) = (Record::new(), Arc::new(std::sync::Barrier::new(13)));
         for _ in 0..12 {
@@ -141,7 +141,7 @@ fn a_new_factory_starts_the_threads_from_now_on() {
     });
 }
 
-/// The factory is user code, so the pool calls it outside the pool's locks.
+/// The factory is user code, so the pool calls the factory outside the pool's locks.
 #[test]
 fn a_factory_may_look_at_its_pool() {
     struct Curious(Arc<OnceLock<Weak<ThreadPoolExecutor>>>);
@@ -163,7 +163,7 @@ fn a_factory_may_look_at_its_pool() {
     });
 }
 
-/// The start of a thread is a part of the submission, and therefore of the task that submits.
+/// The start of a thread is a part of the submission, and therefore also a part of the task that submits.
 #[test]
 fn a_factory_runs_under_the_token_of_the_submitter_whose_next_token_counts_again() {
     struct Cancels;

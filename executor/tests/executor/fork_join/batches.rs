@@ -1,4 +1,4 @@
-//! Batches of tasks, and computations that fork only while thieves look for work.
+//! Batches of tasks, and computations that fork only when thieves look for work.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use executor::{JoinError, TaskHandle, prelude::*};
 use super::pool;
 use crate::support::{LONG, rounds, within_deadline};
 
-/// Invokes `count` tasks and adds their results. The argument `failing` is the number of the task that
-/// fails, if there is such a task.
+/// Runs `count` tasks with one call of `invoke_all`, and adds their results. The argument `failing` is the
+/// number of the task that fails, if there is such a task.
 fn sum_of_batch(pool: &ForkJoinPool, count: u32, failing: Option<u32>) -> (u32, Vec<String>) {
     let task = |n| {
         move || {
@@ -78,7 +78,8 @@ enum Forking {
     WhileWanted,
 }
 
-/// Computes the integral of a cubic. The function splits halves until two rules agree.
+/// Computes the integral of a cubic. The function splits the range into halves until two rules give the same
+/// result.
 fn integral(from: f64, to: f64, area: f64, forking: Forking) -> f64 {
     fn at(x: f64) -> f64 {
         (x * x + 1.0) * x
@@ -100,7 +101,7 @@ fn integral(from: f64, to: f64, area: f64, forking: Forking) -> f64 {
     let forked = fork(move || integral(middle, to, right, forking));
     let left = integral(from, middle, left, forking);
     let right = match forking {
-        // The join runs the second half on this thread, unless a thief has the half.
+        // If no thief has the second half, the join runs the second half on this thread.
         Forking::WhileWanted => match forked.remove() {
             Some(task) => {
                 task.run();
@@ -130,8 +131,8 @@ fn quadrature_comes_out_the_same_however_much_it_forks() {
     });
 }
 
-/// Returns the number of ways to put queens into the rows from `row` on. Each bit of `columns`, `left` and
-/// `right` is a threatened square.
+/// Returns the number of ways to place queens in row `row` and all later rows. Each bit of `columns`, `left`
+/// and `right` is a threatened square.
 fn queens(size: u32, row: u32, columns: u32, left: u32, right: u32) -> u32 {
     if row == size {
         return 1;

@@ -1,4 +1,5 @@
-//! Very deep recursions and late forks. Such recursions are rare in reasonable programs, but possible.
+//! Tests very deep recursions, and forks late in a recursion. Such recursions are rare in reasonable
+//! programs, but they are possible.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -65,7 +66,8 @@ fn a_payload_whose_destructor_panics_ends_neither_the_worker_nor_the_caller() {
             both.wait();
             panic_any(OnDrop(|| panic!("of the payload")));
         };
-        // Both halves panic: the caller gets one payload, and the pool drops the other payload.
+        // Both halves panic: the caller gets the payload of one panic, and the pool drops the payload of the
+        // other panic.
         let panicked =
             catch_unwind(AssertUnwindSafe(|| pool.invoke(|| join(|| fail(&both), || fail(&both)))));
         std::mem::forget(panicked);
@@ -291,7 +293,7 @@ fn a_scope_in_a_join_in_a_scope_borrows_from_all_of_them() {
     });
 }
 
-/// A masked step must not be cut off, so the scope in it runs its closures.
+/// A masked step must not be cut off, so the scope in this step runs its closures.
 #[test]
 fn a_masked_scope_on_the_only_worker_runs_its_closures_although_the_task_is_cancelled() {
     within_deadline(|| {
@@ -335,7 +337,7 @@ fn what_a_task_of_a_scope_spawns_is_run_by_the_scope_that_waits_on_the_last_free
             .unwrap();
         });
         begun.wait();
-        // The waiting task is before the inner task in the queue, and waits for the scope.
+        // The waiting task, which waits for the scope, is before the inner task in the queue.
         let waits = pool.submit(move || its.lock().unwrap().take().unwrap().join());
         *slot.lock().unwrap() = Some(scoped.unwrap());
         at_its_end.wait_until_blocked(); // the scope must get the report

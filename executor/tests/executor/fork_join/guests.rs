@@ -1,4 +1,4 @@
-//! Threads outside the pool take part in computations that they have started.
+//! Threads outside the pool help with computations that they have started.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -133,8 +133,8 @@ fn a_guest_that_blocks_is_stood_in_for_and_may_close_the_pool() {
     });
 }
 
-/// The pool's worker sleeps, and a guest that waits has taken the worker's place. No thread can wake the
-/// sleeping worker. So a wait that counts on the sleeping worker would deadlock.
+/// The pool's worker sleeps, because a waiting guest has replaced the worker. No thread can wake the sleeping
+/// worker. So a wait that relies on the sleeping worker would deadlock.
 #[test]
 fn a_worker_whose_place_has_a_guest_is_nobody_to_wait_for() {
     within_deadline(|| {

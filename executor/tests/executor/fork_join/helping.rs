@@ -1,4 +1,4 @@
-//! The work that a worker does while it waits.
+//! Tests which work a worker does while it waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,8 +65,8 @@ fn a_batch_from_inside_needs_no_second_worker() {
 fn a_waiting_worker_takes_pieces_of_what_was_stolen_from_it() {
     within_deadline(|| {
         let pool = pool(2);
-        // A thief steals the second half. The stolen half makes a piece that only the waiting thread can
-        // run.
+        // A thief steals the second half of the join. The stolen half makes a piece, and only the waiting
+        // thread can run this piece.
         let stolen = Signal::new();
         let second = || {
             stolen.set();
@@ -101,8 +101,8 @@ fn what_may_want_a_lock_of_the_waiting_frame_does_not_run_on_top_of_it() {
         };
         let second = || {
             stolen.set();
-            // The waiting worker can see the following three tasks. The stolen half does not need these
-            // tasks for its end.
+            // The waiting worker can see the three tasks that follow. The stolen half does not need these
+            // tasks in order to end.
             submit(&|task| pool.execute(task).unwrap());
             submit(&|task| pool.execute_externally(task).unwrap());
             submit(&|task| drop(fork(|| drop(task.run()))));
@@ -133,8 +133,8 @@ fn waits_of_two_pools_for_each_other_end() {
             let inner = own.submit(move || other.submit(|| 1).unwrap().join());
             inner.unwrap().join()
         });
-        // If this pool's worker searches last, it runs the task itself. If the plain pool's worker searches
-        // last, it gets the report.
+        // If the worker of this pool is the last to search, this worker runs the task itself. If the worker
+        // of the plain pool is the last to search, this worker gets the report.
         let ended = outer.unwrap().join().unwrap();
         assert!(matches!(ended, Ok(Ok(1)) | Err(JoinError::Starved(..))), "{ended:?}");
     });
@@ -164,7 +164,8 @@ fn a_thief_that_waits_for_the_task_whose_join_waits_for_it_is_told_so() {
     });
 }
 
-/// The worker does not starve: it waits for any of several tasks, and it can run one of them itself.
+/// The worker does not starve: it waits until any of several tasks has ended, and it can run one of these
+/// tasks itself.
 #[test]
 fn a_worker_that_waits_for_the_first_of_its_tasks_runs_one() {
     within_deadline(|| {
@@ -192,7 +193,7 @@ fn a_worker_that_waits_for_the_first_of_its_tasks_runs_one() {
     });
 }
 
-/// A worker that has 32 tasks on top of each other on its stack runs no further task while it waits.
+/// If a worker already has 32 nested tasks on its stack, it runs no further task while it waits.
 #[test]
 fn a_worker_that_lies_too_deep_to_run_one_of_its_tasks_is_told() {
     fn deeper(own: &Arc<ForkJoinPool>) -> u32 {
@@ -215,8 +216,8 @@ fn a_worker_that_lies_too_deep_to_run_one_of_its_tasks_is_told() {
     });
 }
 
-/// A worker cannot run a task of a line before the tasks in front of that task. So the worker does not help,
-/// and the waiting thread gets the report.
+/// A worker cannot run a task of a strand before the earlier tasks of the strand. So the worker does not
+/// help, and its waiting thread gets the report.
 #[test]
 fn a_worker_that_waits_for_a_task_in_a_line_over_its_pool_is_told() {
     within_deadline(|| {
@@ -231,7 +232,7 @@ fn a_worker_that_waits_for_a_task_in_a_line_over_its_pool_is_told() {
     });
 }
 
-/// The waiting code runs in a task of a line, but on a thread that is a worker.
+/// The waiting code runs in a task of a strand, but on a thread that is a worker.
 #[test]
 fn the_head_of_a_line_helps_as_its_worker_does() {
     within_deadline(|| {
@@ -260,8 +261,8 @@ fn a_worker_that_sleeps_takes_a_piece_that_its_thief_offers_later() {
     });
 }
 
-/// Only the end of the stolen half wakes the worker. The worker does not look for pieces while it unwinds. By
-/// then the thief of the half has another task, so the thief does not fall asleep either.
+/// Only the end of the stolen half wakes the worker. While the worker unwinds, it does not look for pieces.
+/// By then the thief of the half has another task, so the thief does not fall asleep either.
 #[test]
 fn a_worker_that_unwinds_is_woken_by_the_end_of_what_was_stolen_from_it() {
     within_deadline(|| {
@@ -289,7 +290,8 @@ fn a_worker_that_unwinds_is_woken_by_the_end_of_what_was_stolen_from_it() {
     });
 }
 
-/// The worker waits with a time limit. So only the thief knows that the worker waits for a piece.
+/// The worker waits with a time limit. Because the wait has a time limit, only the thief knows that the
+/// worker waits for a piece.
 #[test]
 fn a_worker_that_sleeps_for_so_long_at_most_takes_a_piece_that_its_thief_offers_later() {
     within_deadline(|| {
@@ -375,8 +377,8 @@ fn no_more_stand_in_than_were_allowed() {
     });
 }
 
-/// A worker that had blocked returns from its wait, while its stand-in has a task. Now the pool has one
-/// worker too many, so the first worker that has no task sleeps.
+/// A blocked worker returns from its wait while its stand-in still runs a task. Now the pool has one worker
+/// too many, so the first worker without a task sleeps.
 #[test]
 fn a_worker_that_goes_on_leaves_what_comes_to_its_stand_in() {
     within_deadline(|| {
@@ -422,8 +424,8 @@ fn nobody_stands_in_for_a_worker_that_does_not_block_any_more() {
     });
 }
 
-/// If a thief has offered a half before it begins a stolen task, the half is no part of the stolen task. The
-/// half may need a lock that the waiter holds.
+/// If a thief has offered a half before it begins a stolen task, this half is not a part of the stolen task.
+/// This half may need a lock that the waiter holds.
 #[test]
 fn a_half_that_its_thief_has_offered_before_is_no_piece_of_a_stolen_task() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Computations that disturb their pool at the worst moments.
+//! Tests computations that disturb their pool at the worst moments.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -52,7 +52,8 @@ fn a_payload_that_panics_when_it_is_dropped_does_not_take_a_worker_along() {
         let (pool, explosions) = (pool(2), Explosions::default());
         for _ in 0..50 {
             let (one, other) = (explosions.bomb(), explosions.bomb());
-            // Both halves panic: if the second half has begun at all, its payload goes to the panic handler.
+            // Both halves panic: if the second half has begun, the payload of the second half goes to the
+            // panic handler.
             let both = || join(move || resume_unwind(Box::new(one)), move || resume_unwind(Box::new(other)));
             let payload =
                 catch_unwind(AssertUnwindSafe(|| pool.invoke(both))).map(|_: Result<((), ()), _>| ());
@@ -212,8 +213,8 @@ fn a_thread_that_ends_may_still_join_and_fork_and_invoke() {
                 };
                 LAST.set(Some(OnDrop(Box::new(last))));
                 if is_used_before {
-                    // The thread-locals that the library needs are younger than `LAST`, so they are destroyed
-                    // first.
+                    // The library creates its thread-locals after `LAST`, so the library's thread-locals are
+                    // destroyed before `LAST`.
                     outer.invoke(|| join(|| 1, || 2)).unwrap();
                 }
             };
@@ -308,8 +309,8 @@ fn a_pool_is_the_current_one_as_long_as_it_runs_the_caller() {
         assert_eq!(outer.invoke(currents).unwrap(), (true, false));
         assert_eq!(outer.invoke(|| inner.invoke(currents).unwrap()).unwrap(), (false, true));
         assert_eq!(inner.invoke(|| outer.invoke(currents).unwrap()).unwrap(), (true, false));
-        // The innermost call goes to the outer pool again. The only worker of the outer pool waits during the
-        // call, so the call runs or starves.
+        // The innermost call is again a call of the outer pool. The only worker of the outer pool waits
+        // during this call, so the call runs or starves.
         let around = outer.invoke(|| inner.invoke(|| outer.invoke(currents)).unwrap()).unwrap();
         assert!(matches!(around, Ok((true, false)) | Err(InvokeError::Starved(_))), "{around:?}");
         DirectExecutor

@@ -1,4 +1,4 @@
-//! The two halves of a join.
+//! Tests the two halves of a join.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -224,7 +224,8 @@ fn a_half_of_a_masked_join_is_masked_where_it_is_stolen() {
             stolen.wait();
             nap()
         };
-        // The computation begins nevertheless, because its caller was not cancelled.
+        // The computation begins although the token is cancelled, because the caller of `invoke` was not
+        // cancelled.
         let (a, b) = pool.invoke(|| token.attach(|| masked(|| join(first, second)))).unwrap();
         assert!(a.is_ok() && b.is_ok());
     });
@@ -267,7 +268,7 @@ fn a_lock_may_be_held_across_a_join() {
         let pool = pool(4);
         for _ in 0..times {
             let (total, outer) = (Mutex::new(0), Mutex::new(()));
-            // Four computations want the same lock, and each computation joins while it holds the lock.
+            // Four computations want the same lock, and each of them joins while it holds the lock.
             let whole = || {
                 let _held = outer.lock().unwrap();
                 count(depth, &total);

@@ -1,4 +1,4 @@
-//! Workers start and end, and the pool ends.
+//! Tests how workers start and end, and how the pool ends.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Computations of all kinds inside each other, chosen at random. The results of the computations are
-//! compared with the result of one thread.
+//! Computations of all kinds inside each other, chosen at random. The test compares each result with the
+//! result of one thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::support::{LONG, rounds, within_deadline};
 enum Work {
     Leaf(u64),
     Panic,
-    /// The work inside may panic; in that case the result is 7.
+    /// The code inside a computation may panic; if it panics, the result is 7.
     Catch(Arc<Work>),
     Join(Arc<Work>, Arc<Work>),
     Fork(Arc<Work>, Arc<Work>),
@@ -23,7 +23,7 @@ enum Work {
     Blocking(Arc<Work>),
 }
 
-/// A generator of numbers that look random: see Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// A generator of numbers that look random; see Steele, Lea and Flood, "Fast splittable pseudorandom number
 /// generators", 2014.
 struct Chance(u64);
 
@@ -52,7 +52,7 @@ impl Chance {
     }
 }
 
-/// Returns the result of one thread, or `None` if the work panics.
+/// Returns the result that one thread computes, or `None` if the code panics.
 fn alone(work: &Work) -> Option<u64> {
     let all = |parts: &[Arc<Work>]| parts.iter().map(|part| alone(part)).sum();
     match work {
@@ -68,7 +68,7 @@ fn alone(work: &Work) -> Option<u64> {
 fn together(pool: &Arc<ForkJoinPool>, work: &Work) -> u64 {
     match work {
         Work::Leaf(value) => *value,
-        // `resume_unwind` does not call the panic hook, which would print.
+        // `resume_unwind` does not call the panic hook, so the panic prints nothing.
         Work::Panic => resume_unwind(Box::new("drawn")),
         Work::Catch(part) => catch_unwind(AssertUnwindSafe(|| together(pool, part))).unwrap_or(7),
         Work::Join(a, b) => {

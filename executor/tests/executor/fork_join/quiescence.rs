@@ -26,7 +26,8 @@ fn a_worker_that_waits_for_quiescence_runs_what_there_is() {
     });
 }
 
-/// The worker runs the tasks one after the other, so their number does not make its stack deeper.
+/// The worker runs the tasks one after the other, so its stack does not become deeper if there are more
+/// tasks.
 #[test]
 fn a_worker_that_waits_for_quiescence_runs_a_hundred_tasks() {
     within_deadline(|| {
@@ -73,8 +74,8 @@ fn quiescence_is_not_there_while_a_task_runs() {
     });
 }
 
-/// A wait for quiescence runs a task, and the task waits for quiescence, too. The inner wait must not count
-/// the tasks below it on the stack twice.
+/// A wait for quiescence runs a task, and this task also waits for quiescence. The inner wait must not count
+/// the same task twice if this task is below the wait on the stack.
 #[test]
 fn a_wait_inside_a_wait_ends_when_all_other_forks_have_run() {
     within_deadline(|| {
@@ -115,8 +116,8 @@ fn each_of_three_waits_inside_each_other_has_run_its_own_forks() {
     });
 }
 
-/// If 32 waits are on top of each other, the next wait gives up. So the stack grows no further, and no task
-/// is left.
+/// If 32 waits are nested on the stack, the next wait gives up. So the stack does not grow any further, and
+/// no task is left.
 #[test]
 fn any_number_of_tasks_may_wait_in_each_other_on_one_worker() {
     within_deadline(|| {
@@ -136,7 +137,7 @@ fn any_number_of_tasks_may_wait_in_each_other_on_one_worker() {
     });
 }
 
-/// Seen from outside, a task that itself waits for quiescence counts as unfinished.
+/// For a thread outside the pool, a task that waits for quiescence counts as unfinished.
 #[test]
 fn from_outside_a_task_that_has_waited_for_quiet_counts() {
     within_deadline(|| {
@@ -161,7 +162,7 @@ fn from_outside_a_task_that_has_waited_for_quiet_counts() {
     });
 }
 
-/// The other task waits for the present task. The task that begins to wait last gets the report.
+/// The other task waits for the task that runs here. The task whose wait begins last gets the report.
 #[test]
 fn a_wait_for_quiet_and_a_join_that_wait_for_each_other_are_found() {
     within_deadline(|| {
@@ -197,8 +198,8 @@ fn a_wait_for_quiet_and_a_join_that_wait_for_each_other_are_found() {
     });
 }
 
-/// A thread of another pool runs a task of this pool, because the thread waits for the task. While the task
-/// runs, the thread counts as a thread of this pool.
+/// A thread of another pool waits for a task of this pool, and therefore runs the task. While the task runs,
+/// this thread counts as a thread of this pool.
 #[test]
 fn a_helper_of_another_pool_that_waits_for_quiet_does_not_wait_for_itself() {
     within_deadline(|| {

@@ -9,10 +9,10 @@ use executor::fork_join::par_sort_unstable;
 use super::pool;
 use crate::support::within_deadline;
 
-/// A length at which several workers make the first partitions.
+/// A list of this length is so long that several workers do the first partitions.
 const LONG_ONE: usize = 140_000;
 
-/// Numbers without a pattern, from 0 to `most`.
+/// Returns numbers without a pattern, from 0 to `most`.
 fn random(length: usize, most: u64) -> Vec<u64> {
     let mut x = 0x9e37_79b9_7f4a_7c15_u64;
     let next = move || {
@@ -58,7 +58,7 @@ fn elements_without_a_size_and_those_that_own_something_are_sorted() {
     });
 }
 
-/// A value that compares by its number, and panics at a chosen comparison.
+/// A value that is compared by its number, and that panics at a chosen comparison.
 struct Panics<'a> {
     number: u64,
     left: &'a AtomicUsize,
@@ -106,7 +106,8 @@ fn after_a_comparison_that_panics_every_element_is_still_there() {
     });
 }
 
-/// A value that claims to be less than any other value, in both directions.
+/// A value that claims to be less than every other value, so of two values each claims to be less than the
+/// other.
 #[derive(PartialEq, Eq, Clone, Copy)]
 struct NoOrder(u64);
 
@@ -125,7 +126,8 @@ impl PartialOrd for NoOrder {
 #[test]
 fn an_order_that_is_none_ends_the_sort_and_loses_nothing() {
     within_deadline(|| {
-        // The standard library's sort may notice the bad order and panic, once for each small piece.
+        // The standard library's sort may notice that the order is wrong and panic, once for each small
+        // piece.
         let mut elements: Vec<_> = (0..40_000).map(NoOrder).collect();
         let _ = catch_unwind(AssertUnwindSafe(|| par_sort_unstable(&mut elements)));
         let mut kept: Vec<_> = elements.iter().map(|element| element.0).collect();

@@ -276,8 +276,8 @@ fn submissions_that_have_not_begun_can_be_taken_out_one_by_one_or_all_at_once() 
     });
 }
 
-/// Another executor is over the pool. That executor takes its own tasks back from the queue of the worker
-/// that has submitted them.
+/// Another executor uses the pool. This executor takes its own tasks back from the queue of the worker that
+/// has submitted them.
 #[test]
 fn tasks_of_another_executor_are_taken_out_of_the_queue_of_a_worker() {
     within_deadline(|| {

@@ -32,7 +32,7 @@ fn what_a_pool_refuses_because_it_is_shut_down_comes_back() {
     });
 }
 
-/// Runs the tasks that were not submitted, and returns the values of all tasks.
+/// Runs the tasks that the pool has not accepted, and returns the values of all tasks.
 fn run_elsewhere<T: Send + 'static>(error: InvokeAllError<T>) -> Vec<T> {
     let mut all = values(error.handles);
     all.extend(
@@ -87,8 +87,8 @@ fn after_a_refusal_the_deadline_still_holds() {
     });
 }
 
-/// A batch that is larger than the pool can be done in several calls. The errors contain the remaining tasks
-/// for this use.
+/// If a batch is larger than the pool can hold, the caller can run it in several calls. Each error contains
+/// the remaining tasks, so that the caller can submit them again.
 #[test]
 fn what_is_refused_can_be_invoked_again_until_all_is_done() {
     within_deadline(|| {
@@ -254,7 +254,7 @@ fn a_panic_of_the_iterator_goes_to_the_caller_and_nothing_was_submitted() {
     });
 }
 
-/// An executor that panics at the second task.
+/// An executor that panics when it gets the second task.
 struct Breaks(ThreadPoolExecutor, AtomicUsize);
 
 impl Executor for Breaks {

@@ -1,6 +1,6 @@
-//! A batch of tasks, and the wait for all of them.
+//! Tests a batch of tasks, and the wait for all its tasks.
 //!
-//! The caller gets a refusal after the previously accepted tasks have ended, and no task is lost.
+//! The caller gets a refusal only after all tasks that were accepted before have ended, and no task is lost.
 
 mod cut_short;
 
@@ -27,7 +27,7 @@ fn states<T: Send + 'static>(handles: &[TaskHandle<T>]) -> Vec<TaskState> {
     handles.iter().map(TaskHandle::state).collect()
 }
 
-/// Returns a task that waits for its cancellation, and the spot where the task waits.
+/// Returns a task that waits until it is cancelled, and the spot where the task waits.
 fn sleeper() -> (FutureTask<()>, Spot) {
     let spot = Spot::default();
     let there = spot.clone();
@@ -38,7 +38,7 @@ fn sleeper() -> (FutureTask<()>, Spot) {
     (task, spot)
 }
 
-/// A pool of one thread with room for one more task, and a handler for further tasks.
+/// A pool that has one thread, room for one more task, and a handler for further tasks.
 fn with_room_for_two(handler: impl RejectionHandler + 'static) -> ThreadPoolExecutor {
     let builder = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1));
     builder.rejection_handler(handler).build().unwrap()

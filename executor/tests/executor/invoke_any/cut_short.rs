@@ -132,7 +132,7 @@ fn shutting_down_now_releases_who_waits_for_a_winner() {
                     one_waits.wait_until_blocked();
                     drop(pool.shutdown_now());
                     let error = caller.join().unwrap().unwrap_err();
-                    // If the race had not submitted the second task yet, the second task is refused.
+                    // If the race has not submitted the second task yet, the pool refuses the second task.
                     assert_matches!(
                         error.reason,
                         InvokeFailure::AllFailed | InvokeFailure::Rejected(RejectReason::Shutdown)
@@ -169,7 +169,7 @@ fn thirty_thousand_races_with_shutting_down_now_all_end() {
 
 // ----- panics of losers, of the caller and of drops -----
 
-/// A pool of two threads, and the reports to its panic handler.
+/// A pool of two threads, and the reports that its panic handler receives.
 fn pool_that_tells() -> (ThreadPoolExecutor, Record<String>) {
     let heard = Record::new();
     let pool = ThreadPoolExecutor::builder().threads(2).panic_handler({

@@ -1,4 +1,4 @@
-//! Tasks that compete, and the wait for the first of the tasks that succeeds.
+//! Tests of competing tasks, in which the caller waits for the first task that succeeds.
 
 mod cut_short;
 
@@ -25,13 +25,13 @@ fn boxed(f: impl FnOnce() -> Attempt + Send + 'static) -> Boxed {
     Box::new(f)
 }
 
-/// Panics without the panic hook, which would fill the output.
+/// Panics without calling the panic hook, which would fill the output.
 fn fail() -> ! {
     std::panic::resume_unwind(Box::new("oh"))
 }
 
-/// Returns a task that waits for its cancellation, the spot where the task waits, and a signal that the
-/// cancellation sets.
+/// Returns a task that waits until it is cancelled, the spot where the task waits, and a signal that the
+/// cancel sets.
 fn loser() -> (FutureTask<Attempt>, Spot, Signal) {
     let (spot, told) = (Spot::default(), Signal::new());
     let (there, tell) = (spot.clone(), told.clone());
@@ -48,7 +48,7 @@ fn told(error: &InvokeAnyError<i32, &'static str>) -> Vec<String> {
     error.failures.iter().map(ToString::to_string).collect()
 }
 
-/// Runs a test with both forms of the call. The time limit of the second form is so long that it has no
+/// Runs a test with both forms of the call. The second form has a time limit that is so long that it has no
 /// effect.
 fn each_form(test: impl Fn(&dyn Fn(&dyn Executor, Vec<FutureTask<Attempt>>) -> Outcome)) {
     test(&|executor, tasks| executor.invoke_any(tasks));

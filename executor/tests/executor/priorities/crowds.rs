@@ -1,4 +1,4 @@
-//! A hundred thousand tasks in lines that rise in the queue.
+//! A hundred thousand tasks in strands whose drain tasks rise in the queue.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ fn pool() -> Arc<ThreadPoolExecutor> {
     Arc::new(ThreadPoolExecutor::builder().threads(1).queue(PriorityQueue::new()).build().unwrap())
 }
 
-/// If each task needed a search of the queue, this test would take minutes.
+/// If the pool searched the queue for each task, this test would take minutes.
 #[test]
 fn a_hundred_thousand_lines_rise_whatever_is_before_them() {
     within_deadline(|| {
@@ -35,7 +35,7 @@ fn a_hundred_thousand_lines_rise_whatever_is_before_them() {
     });
 }
 
-/// Each task is more urgent than all previous tasks, and has a turn of its own.
+/// Each task is more urgent than all earlier tasks, and each turn runs only one task.
 #[test]
 fn a_line_rises_a_hundred_thousand_times() {
     within_deadline(|| {

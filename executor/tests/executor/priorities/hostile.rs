@@ -1,5 +1,5 @@
-//! The priority of a strand rises while users' queues raise tasks correctly or wrongly, while tasks are
-//! refused or cancelled, or while the pool is stopped.
+//! The priority of a strand rises in three situations: users' queues raise its drain task correctly or
+//! wrongly, tasks are refused or cancelled, or the pool is stopped.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -23,11 +23,11 @@ enum Raises {
     /// Panics after it has taken the task out.
     PanicsHalfWay,
     Drops,
-    /// Raises the task of another user.
+    /// Raises the priority of a task of another user.
     Another,
 }
 
-/// A queue that orders by priority.
+/// A queue that orders its tasks by priority.
 struct Own {
     inner: PriorityQueue,
     raises: Raises,
@@ -137,7 +137,7 @@ impl Books {
         Self { ran: Arc::default(), handles: Vec::new() }
     }
 
-    /// Submits one task for each key. Each task is more urgent than the previous tasks.
+    /// Submits one task for each key. Each task is more urgent than all earlier tasks.
     fn submit(&mut self, striped: &StripedExecutor<usize, Arc<ThreadPoolExecutor>>, number: usize) {
         let (ran, key) = (Arc::clone(&self.ran), number % KEYS);
         let task = FutureTask::new(move || {
@@ -150,8 +150,8 @@ impl Books {
         }
     }
 
-    /// Asserts that each accepted task has run once and in its order, or was cancelled, and returns the
-    /// number of tasks that have run.
+    /// Asserts that each accepted task has run once and in order, or was cancelled; returns the number of
+    /// tasks that have run.
     fn close(self) -> usize {
         let mut completed = 0;
         for (number, handle) in self.handles {
@@ -194,8 +194,8 @@ fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
             let stops_pool = round % 2 == 0;
             let back = if stops_pool { pool.shutdown_now() } else { striped.shutdown_now() };
             let books = submitter.join().unwrap();
-            // When a striped executor is stopped, the ticket that the submitter was about to submit may
-            // remain. The remaining ticket has no task to run.
+            // When a striped executor is stopped, the drain task that the submitter was about to submit may
+            // remain in the pool. This drain task has no task to run.
             assert!(!stops_pool || pool.queued() == 0, "a ticket stays in a pool that was stopped");
             let accepted = books.handles.len();
             for task in back {
@@ -210,7 +210,7 @@ fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
 }
 
 /// Two submitters raise the priorities of strands in a queue that is nearly always full. At the same time
-/// tasks are refused in each way, cancelled and removed.
+/// tasks are refused in each possible way, cancelled and removed.
 #[test]
 fn lines_rise_beside_refusals_and_cancellations() {
     within_deadline(|| {
@@ -241,7 +241,7 @@ fn lines_rise_beside_refusals_and_cancellations() {
                 })
             });
             for submitter in submitters {
-                // Each of the two submitters has its own records and its own order.
+                // Each of the two submitters has its own records, and its tasks have their own order.
                 check_cancelled(submitter.join().unwrap());
             }
             striped.close();
@@ -251,8 +251,8 @@ fn lines_rise_beside_refusals_and_cancellations() {
     });
 }
 
-/// Asserts that the tasks of each key ran in order, and that each task with a result has run once. A task
-/// that was cancelled while it ran has no result, although it has run.
+/// Asserts that the tasks of each key ran in order, and that each task that has a result ran once. If a task
+/// was cancelled while it ran, the task has no result, although it has run.
 fn check_cancelled(books: Books) {
     let mut completed = Vec::new();
     for (_, handle) in books.handles {

@@ -1,4 +1,5 @@
-//! The effect of the priorities and names of a line's tasks on the queue of the executor below.
+//! These tests show how the priorities and names of a strand's tasks affect the queue of the executor below
+//! the strand.
 
 mod crowds; // a hundred thousand lines
 mod hostile; // hostile queues, and shutdowns at the wrong moment
@@ -46,9 +47,9 @@ impl Held {
         self.pool.snapshot().queued
     }
 
-    /// Frees the thread, and returns the names of the tasks in the order in which the tasks ran. The
-    /// function waits for the tasks before it shuts the pool down, because after a shutdown a strand cannot
-    /// submit its next drain task.
+    /// Frees the thread, and returns the names of the tasks in the order in which the tasks ran. After a
+    /// shutdown a strand cannot submit its next drain task, so the function waits for the tasks before it
+    /// shuts the pool down.
     fn order(self) -> Vec<&'static str> {
         drop(self.busy);
         eventually("all has run", || {
@@ -84,7 +85,8 @@ fn a_line_waits_at_the_place_of_its_task_and_under_its_name() {
     });
 }
 
-/// A stripe and a serial executor rise in each queue that orders by priority, even if the queue is full.
+/// The drain tasks of a stripe and of a serial executor rise in each queue that orders by priority, even if
+/// the queue is full.
 #[test]
 fn a_line_that_waits_rises_with_a_more_urgent_task() {
     let queues: [fn() -> Box<dyn WorkQueue>; 4] = [
@@ -157,7 +159,7 @@ fn a_line_does_not_fall_while_it_waits() {
     });
 }
 
-/// Each turn is as urgent as the most urgent task that is still in the line.
+/// Each turn has the priority of the most urgent task that is still in the strand.
 #[test]
 fn a_successor_has_the_priority_of_what_is_left() {
     within_deadline(|| {
@@ -178,7 +180,7 @@ fn a_successor_has_the_priority_of_what_is_left() {
     });
 }
 
-/// A task that comes while its line runs makes the next turn more urgent, not the current turn.
+/// A task that comes while its strand runs makes the next turn more urgent, not the current turn.
 #[test]
 fn what_comes_while_the_line_runs_counts_for_its_next_turn() {
     within_deadline(|| {
@@ -217,7 +219,7 @@ fn where_priorities_mean_nothing_a_line_keeps_its_place() {
         let held = Held::with(alphabetic);
         let striped = held.striped();
         for key in ["a", "b"] {
-            // The tickets of these tasks have no name and equal priorities.
+            // The drain tasks of these two stripes have no name and equal priorities.
             striped.execute_in(key, held.task(key, 0)).unwrap();
         }
         held.pool.execute(held.task("with a name", 0)).unwrap();
@@ -226,7 +228,7 @@ fn where_priorities_mean_nothing_a_line_keeps_its_place() {
     });
 }
 
-/// The line rises through other executors, each of which wraps the line's task in its own way.
+/// The drain task rises through other executors, each of which wraps the drain task in its own way.
 #[test]
 fn a_line_rises_through_what_is_between_it_and_the_queue() {
     fn check<E: Executor + 'static>(held: Held, below: E) {
@@ -279,7 +281,8 @@ fn a_ticket_that_waits_has_the_name_of_the_task_that_would_run_first() {
     });
 }
 
-/// Each task of the line has its turn under its own name. A task without a name shows the ticket's number.
+/// While a task of the strand runs, the drain task has this task's name. For a task without a name, the drain
+/// task shows its own number.
 #[test]
 fn a_ticket_that_runs_has_the_name_of_the_task_that_runs() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! A [`PriorityQueue`] of plain tasks and of tickets that rise. The queue's answers are compared with the
-//! answers of a list that is searched each time.
+//! Tests a [`PriorityQueue`] of plain tasks and of drain tasks whose priorities rise. The test compares the
+//! queue's answers with the answers of a list that it searches each time.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn random(state: &mut u64) -> u64 {
     *state >> 33
 }
 
-/// Returns the ticket of a line.
+/// Returns the drain task of a strand.
 fn ticket(priority: i32) -> Task {
     let manual = Arc::new(ManualExecutor::new());
     let line = SerialExecutor::over(Arc::clone(&manual));
@@ -21,7 +21,7 @@ fn ticket(priority: i32) -> Task {
     manual.take_next().expect("it is the ticket")
 }
 
-/// The tasks with their priorities, in the order in which each task got its priority.
+/// The tasks with their priorities, in the order in which the tasks got these priorities.
 #[derive(Default)]
 struct List(Vec<(TaskId, i32)>);
 
@@ -66,7 +66,8 @@ fn it_does_what_a_list_does() {
                         queue.push(task, 0).unwrap();
                     }
                     0..5 if !tickets.is_empty() => {
-                        // It is possible that the ticket has left, or that its new priority is not higher.
+                        // The drain task may have left the queue, or the new priority of the drain task may
+                        // not be higher than the old priority.
                         let id = tickets[chosen % tickets.len()];
                         let known = list.0.iter().find(|(known, _)| *known == id).copied();
                         let by = i32::try_from(random(&mut state) % 4).unwrap();
@@ -104,7 +105,7 @@ fn it_does_what_a_list_does() {
     }
 }
 
-/// The queue gives the ticket out, and the ticket's user submits it again.
+/// The queue gives the drain task out, and the user of the drain task submits it again.
 #[test]
 fn a_ticket_that_comes_back_comes_last_among_its_equals() {
     let mut queue = PriorityQueue::new();
@@ -120,7 +121,7 @@ fn a_ticket_that_comes_back_comes_last_among_its_equals() {
     assert_eq!((shown(&queue).as_slice(), queue.len()), (&expected[..], 2));
 }
 
-/// If the comparator panics, the queue stays as it was.
+/// If the comparator panics, the queue stays unchanged.
 #[test]
 fn a_comparator_that_panics_leaves_a_ticket_where_it_is() {
     let mut queue = PriorityQueue::by(|a, b| {

@@ -185,7 +185,7 @@ fn a_hundred_thousand_tasks_wait_and_all_of_them_run() {
     });
 }
 
-/// One thread is busy; the sleeper and the other thread are idle.
+/// One thread is busy; the sleeping thread and the other thread are idle.
 #[test]
 fn a_long_task_delays_no_other_while_there_is_a_thread() {
     within_deadline(|| {
@@ -215,7 +215,7 @@ fn a_panic_costs_no_other_task_and_no_thread() {
     });
 }
 
-/// The threads that cancel a task or shut the pool down drop the captured values in this test.
+/// In this test, the threads that cancel a task or shut the pool down drop the captured values.
 #[test]
 fn captured_values_that_panic_when_they_are_dropped_do_no_harm() {
     within_deadline(|| {
@@ -260,7 +260,8 @@ fn after_a_shutdown_everything_is_refused_and_comes_back() {
     });
 }
 
-/// This test uses a real clock, while the number of computing threads is twice the number of processors.
+/// This test uses a real clock while other threads keep all processors busy; there are twice as many of these
+/// threads as processors.
 #[test]
 fn beside_a_busy_machine_nothing_is_early_and_nothing_is_very_late() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Tasks that go to another executor when they are due.
+//! Tasks that a scheduler passes to another executor when they are due.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,7 +67,8 @@ fn a_cancelled_task_does_not_reach_the_other_executor() {
     });
 }
 
-/// No caller is left that could get the refusal. The task's value is dropped under a guard, as everywhere.
+/// No caller waits any more, so no caller can get the refusal. The library drops the task's value under a
+/// guard, as in all other places.
 #[test]
 fn a_task_that_the_other_executor_refuses_is_cancelled() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! The end of a scheduled pool: its policies, the tasks that come back, and the tasks that the end waits
-//! for.
+//! Tests how a scheduled pool ends: its policies, the tasks that come back, and the tasks for which the end
+//! waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -82,7 +82,7 @@ fn a_shutdown_ends_a_series_that_is_paused() {
     });
 }
 
-/// In the three cases, the series waits, is paused, or runs.
+/// The test has two cases: the series waits for its next run, or the series is paused.
 #[test]
 fn series_that_go_on_after_a_shutdown_are_waited_for() {
     within_deadline(|| {
@@ -121,7 +121,7 @@ fn a_run_that_is_under_way_ends_in_peace_and_its_series_with_it() {
     });
 }
 
-/// The first task runs, the second task is due, and the other tasks are not due. A series has a due run,
+/// The first task runs, the second task is due, and the other tasks are not due. A run of a series is due,
 /// too.
 #[test]
 fn shutdown_now_hands_out_what_was_due_and_then_what_was_not() {

@@ -1,4 +1,4 @@
-//! Tasks with a time limit of their own.
+//! Tests of tasks with their own time limits.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, mpsc};
@@ -11,7 +11,7 @@ use executor::{
 use super::AN_HOUR;
 use crate::support::{LONG, SHORT, assert_matches, eventually, occupy, tracked, within_deadline};
 
-/// INV-27: the time limit ends a task that runs, and a task that waits for the only thread.
+/// INV-27: the time limit ends a task that runs, and also a task that waits for the only thread.
 #[test]
 fn a_task_that_takes_too_long_is_cancelled_and_not_before() {
     within_deadline(|| {
@@ -85,7 +85,7 @@ fn a_task_that_ends_in_time_is_left_alone() {
     });
 }
 
-/// The task is cancelled by its handle, or handed out by its pool.
+/// In one case the task is cancelled by its handle; in the other case the pool hands the task out.
 #[test]
 fn a_task_with_a_limit_can_be_cancelled_and_handed_out() {
     within_deadline(|| {
@@ -116,17 +116,17 @@ fn a_task_with_a_limit_can_be_cancelled_and_handed_out() {
     });
 }
 
-/// Such a wait always ends, because the time limit ends it, whichever thread waits.
+/// A wait for such a task always ends, no matter which thread waits, because the time limit ends the wait.
 #[test]
 fn a_task_that_its_limit_will_end_is_no_starvation() {
     within_deadline(|| {
-        // The task is queued in the pool whose only thread waits for it.
+        // The only thread of the pool waits for the task, and the task is in the queue of this pool.
         let pool = Arc::new(ScheduledThreadPoolExecutor::new(1));
         let own = Arc::clone(&pool);
         let waits = pool.submit(move || own.submit_with_timeout(4 * SHORT, || 1).unwrap().join());
         assert_matches!(waits.unwrap().join().unwrap(), Err(JoinError::Cancelled(_)));
 
-        // The task runs, and itself waits for a task that only its own thread could run.
+        // The task runs, and waits for another task that only the first task's own thread could run.
         let own = Arc::clone(&pool);
         let limited = FutureTask::new(move || own.submit(|| 1).unwrap().join().map_err(drop));
         assert_matches!(

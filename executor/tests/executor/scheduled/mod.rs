@@ -1,5 +1,5 @@
-//! Tasks that run later, and tasks that run again and again, on a real clock. The times at which runs are due
-//! are tested on a simulated clock, beside the library's `scheduled/schedule.rs` and `rule.rs`. The tests
+//! Tests of tasks that run later, and of tasks that run again and again, on a real clock. The library's files
+//! `scheduled/schedule.rs` and `rule.rs` use a simulated clock to test at which times runs are due. The tests
 //! here check that no run is early, and check the behaviour of several threads.
 
 mod delayed; // tasks that run once: not early, in order, taken out, refused
@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use executor::ScheduledThreadPoolExecutor;
 
-/// A time so far away that no test reaches it.
+/// A time that is so far away that no test reaches it.
 const AN_HOUR: Duration = Duration::from_secs(3600);
 
-/// Runs a test with a scheduled pool of one thread, and with a scheduled pool of several threads.
+/// Runs a test twice: with a scheduled pool of one thread, and with a scheduled pool of several threads.
 fn on_one_and_on_several_threads(test: impl Fn(&ScheduledThreadPoolExecutor)) {
     for threads in [1, 4] {
         test(&ScheduledThreadPoolExecutor::new(threads));

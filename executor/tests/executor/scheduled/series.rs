@@ -1,4 +1,4 @@
-//! Series: their runs, the calls that change a series, and the events that end it.
+//! Tests of series: their runs, the calls that change a series, and the events that end a series.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, mpsc};
@@ -17,7 +17,7 @@ use crate::support::{
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Records when each run begins, and ends the series with run number `most`.
+/// Records the time at which each run begins, and ends the series with run number `most`.
 fn note_runs(most: usize) -> (Record<Instant>, impl FnMut(&Series) + Send + 'static) {
     let begins = Record::new();
     let notes = begins.clone();
@@ -30,7 +30,7 @@ fn note_runs(most: usize) -> (Record<Instant>, impl FnMut(&Series) + Send + 'sta
     (begins, body)
 }
 
-/// SCHED-6: no run is before its tick, so the series does not become earlier and earlier. The arithmetic of
+/// SCHED-6: no run begins before its tick, so the runs do not become earlier and earlier. The arithmetic of
 /// the ticks implies that the series does not become later. (FUT-7)
 #[test]
 fn at_a_fixed_rate_no_run_is_before_its_tick() {
@@ -153,8 +153,8 @@ fn a_series_may_change_pause_and_cancel_itself_from_within() {
     });
 }
 
-/// A closure schedules itself again; the pool has one entry for it at a time, and a cancel removes the
-/// entry. SCHED-12
+/// A closure schedules itself again; at any time the pool has only one entry for the closure, and a cancel
+/// removes this entry. SCHED-12
 #[test]
 fn a_task_may_schedule_the_next_one() {
     fn chain(pool: &Arc<ScheduledThreadPoolExecutor>, left: u32, done: Signal) {
@@ -274,7 +274,7 @@ fn a_run_that_is_due_and_has_not_begun_is_called_off_with_its_series() {
     });
 }
 
-/// A pool of one thread, and the reports to its panic handler.
+/// A pool of one thread, and the reports that its panic handler receives.
 fn with_reports() -> (ScheduledThreadPoolExecutor, Record<String>) {
     let reports = Record::new();
     let told = reports.clone();

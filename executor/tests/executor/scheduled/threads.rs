@@ -1,5 +1,5 @@
-//! The threads of a scheduled pool: when they are started, and what becomes of due tasks if the system cannot
-//! start a thread.
+//! The threads of a scheduled pool: when the pool starts them, and what happens to due tasks if the system
+//! cannot start a thread.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use executor::{ScheduledThreadPoolExecutor, SeriesEnd, ThreadFactory, Worker, pr
 use super::AN_HOUR;
 use crate::support::{LONG, eventually, within_deadline};
 
-/// A factory that has no thread until the test permits it, and that counts its calls.
+/// A factory that counts its calls, and that starts no thread until the test permits it.
 #[derive(Default)]
 struct ThreadsLater {
     asked: AtomicUsize,
@@ -28,7 +28,7 @@ impl ThreadFactory for ThreadsLater {
     }
 }
 
-/// If a thread were started only when the first task is due, the task would begin late, because a thread
+/// If the pool started a thread only when the first task is due, the task would begin late, because a thread
 /// takes time to start.
 #[test]
 fn threads_come_when_tasks_are_planned_and_not_when_they_are_due() {
@@ -49,15 +49,16 @@ fn what_is_due_while_there_is_no_thread_runs_as_soon_as_there_is_one() {
         let pool = ScheduledThreadPoolExecutor::builder().thread_factory(Arc::clone(&threads));
         let pool = pool.build().unwrap();
         let due = pool.schedule(Duration::ZERO, || 7).unwrap();
-        // The first call of the factory came when the task was planned.
+        // The pool called the factory for the first time when the test planned the task.
         eventually("it was due", || threads.asked.load(Ordering::SeqCst) >= 2);
         threads.has_some.store(true, Ordering::SeqCst);
         assert_eq!(due.join_timeout(LONG).unwrap(), 7);
     });
 }
 
-/// The run waits for the next attempt to start a thread. The shutdown takes the run out of the pool. If the
-/// shutdown comes too late for that, the run is on its way to the pool, and finds no task to run there.
+/// The run waits for the next attempt to start a thread. The shutdown removes the run from the pool. If the
+/// shutdown comes too late to remove the run, the run is already on its way to the pool; when the run
+/// arrives, it has no task to run.
 #[test]
 fn a_shutdown_ends_a_series_whose_run_finds_no_thread() {
     within_deadline(|| {

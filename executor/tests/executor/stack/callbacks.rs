@@ -1,4 +1,4 @@
-//! Chains of callbacks, wakers and destructors: each link causes the next link, and then waits.
+//! Chains of callbacks, wakers and destructors: each link first causes the next link and then waits.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ use executor::{CancelToken, Latch, Promise, TaskHandle};
 use super::{LINKS, on_two_megabytes};
 use crate::support::{LONG, within_deadline};
 
-/// Blocks for a very short time, in a wait of the library.
+/// Blocks for a very short time, in one of the library's waits.
 fn blocks() {
     CancelToken::new().sleep(Duration::from_nanos(1)).unwrap();
 }
@@ -77,7 +77,7 @@ fn callbacks_that_cancel_the_next_token_and_then_wait() {
     });
 }
 
-/// The library drops the results, because no handle to the results is left.
+/// The library drops the results, because no handle to any result is left.
 #[test]
 fn destructors_that_complete_the_next_promise_and_then_join() {
     struct Link(Option<(Promise<Link>, Box<Link>)>, Arc<Latch>);
@@ -105,9 +105,9 @@ fn destructors_that_complete_the_next_promise_and_then_join() {
     });
 }
 
-/// No thread may wait for a callback that is below the wait on the thread's own stack. Each callback here
-/// waits until the last callback of the chain has run, so all of them are on stacks at the same time. The
-/// stacks of a few threads are enough for the chain.
+/// A thread must not wait for a callback that is further down on the thread's own stack. Each callback in
+/// this test waits until the last callback of the chain has run, so all callbacks are on some stack at the
+/// same time. A few threads have enough stack for all callbacks of the chain.
 #[test]
 fn callbacks_that_wait_for_the_end_of_their_chain() {
     const FEW: usize = 256;
@@ -134,14 +134,14 @@ fn callbacks_that_wait_for_the_end_of_their_chain() {
         for gone_on in going_on {
             assert_eq!(gone_on.join_timeout(LONG).unwrap(), FEW);
         }
-        // Each stack has 32 callbacks nested in each other, and 32 callbacks nested in waits. The last
-        // callback of the chain runs on any of these stacks.
+        // On each stack, 32 callbacks are nested directly in each other, and 32 callbacks are nested in
+        // waits. The last callback of the chain runs on any of these stacks.
         assert_eq!(threads.lock().unwrap().len(), FEW.div_ceil(64));
     });
 }
 
 /// When a thread ends, its thread-locals are destroyed. The library's thread-locals that the callbacks need
-/// stay until the end.
+/// must exist until the end of the thread.
 #[test]
 fn callbacks_that_a_destructor_of_a_thread_local_begins() {
     struct Completes(RefCell<Option<Promise<usize>>>);
@@ -166,8 +166,8 @@ fn callbacks_that_a_destructor_of_a_thread_local_begins() {
             LAST.with(|kept| kept.0.replace(Some(first)));
             let (promise, handle) = Promise::new();
             handle.on_done(|_| ());
-            // The library's thread-locals of this thread are younger than `LAST`, so they are destroyed
-            // first.
+            // The library creates its thread-locals of this thread after `LAST`, so the library's
+            // thread-locals are destroyed before `LAST`.
             promise.complete(()).unwrap();
         };
         ends.spawn(callbacks_before_that).unwrap();

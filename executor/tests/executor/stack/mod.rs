@@ -1,6 +1,6 @@
-//! Chains with a hundred thousand links. The library calls, drops or runs each link on behalf of the link
-//! before it. The stack that a chain needs must not grow with the chain's length, so the thread of each test
-//! has only two megabytes.
+//! Tests of chains that have a hundred thousand links. The library calls, drops or runs each link as a
+//! consequence of the previous link. A longer chain must not need more stack, so the thread of each test has
+//! only two megabytes of stack.
 
 mod callbacks; // callbacks that cause the next one, and wait
 mod owners; // values that are each the last owner of the next
@@ -22,12 +22,12 @@ use crate::support::{LONG, within_deadline};
 
 const LINKS: usize = 100_000;
 
-/// The length of chains in which each link searches for a thread that could continue. Without a remedy, a
-/// stack would have room for only some hundreds of such links.
+/// The length of a chain in which each link searches for a thread that could continue. Without special
+/// treatment by the library, a stack would have room for only some hundreds of these links.
 const SOME: usize = 20_000;
 
-/// Runs a test on a stack of two megabytes, whatever the environment variables say, and fails if the test
-/// does not end in time.
+/// Runs a test on a stack of two megabytes, no matter what the environment variables say, and fails if the
+/// test does not end in time.
 fn on_two_megabytes(test: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     let run = move || {
@@ -87,8 +87,8 @@ fn guards_that_have_ended_below_a_task() {
 
 // ----- tasks that are run in between -----
 
-/// While a task of a line runs, it submits another task to the line. The new task must not run on top of the
-/// first task.
+/// While a task of a strand runs, it submits another task to the same strand. The new task must not run while
+/// the first task is still on the stack.
 #[test]
 fn tasks_of_a_line_over_the_submitter_each_of_which_submits_the_next() {
     fn submit(line: &Arc<SerialExecutor<DirectExecutor>>, left: usize, ran: &Arc<AtomicUsize>) {
@@ -111,7 +111,7 @@ fn tasks_of_a_line_over_the_submitter_each_of_which_submits_the_next() {
     }
 }
 
-/// The only thread of the pool waits in the scope, so the scope runs all the tasks.
+/// The only thread of the pool waits in the scope, so the scope itself runs all tasks.
 #[test]
 fn tasks_of_a_scope_each_of_which_spawns_the_next() {
     fn link<'scope>(scope: &'scope Scope<'scope, '_>, left: usize, ran: &'scope AtomicUsize) {
@@ -133,8 +133,8 @@ fn tasks_of_a_scope_each_of_which_spawns_the_next() {
     });
 }
 
-/// Each task waits for the task that was forked before it. So a worker that takes the last task first has all
-/// of the tasks on its stack.
+/// Each task waits for the task that was forked just before it. So if a worker takes the newest task first,
+/// the worker has all the tasks on its stack.
 #[test]
 fn forks_each_of_which_joins_the_one_before() {
     within_deadline(|| {
@@ -157,8 +157,8 @@ fn forks_each_of_which_joins_the_one_before() {
     });
 }
 
-/// The threads of the pool help to run the tasks. Each task submits the next task, and the next task runs on
-/// top of the task that waits for it, up to the permitted depth.
+/// While the threads of the pool wait, they help to run the tasks. Each task submits the next task and waits
+/// for it; the next task runs on the stack of the waiting task, up to the permitted depth.
 #[test]
 fn tasks_of_a_pool_that_helps_each_of_which_joins_the_next() {
     fn link(pool: &Arc<ThreadPoolExecutor>, left: usize, all: &Arc<Latch>) {

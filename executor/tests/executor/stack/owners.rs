@@ -1,5 +1,4 @@
-//! Drops inside drops: each result, task, executor or registration is the last owner of the next
-//! one.
+//! Tests drops inside drops: each result, task, executor or registration is the last owner of the next one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

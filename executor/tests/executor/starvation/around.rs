@@ -1,5 +1,5 @@
-//! Waits of a pool's thread outside the bodies of tasks: in hooks, callbacks and destructors. Other tests
-//! here are about completion services over a serial executor.
+//! Waits of a pool's thread outside the bodies of its tasks: in hooks, callbacks and destructors. The other
+//! tests in this file use completion services over a serial executor.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use executor::{
 use super::{named, outside, shared};
 use crate::support::{Signal, assert_matches, within_deadline};
 
-/// Hooks that make the task with the name "hooked" wait for another task.
+/// Hooks that make each task with the name "hooked" wait for another task.
 #[derive(Clone, Default)]
 struct Waits {
     before: Arc<Mutex<Option<SharedHandle<()>>>>,
@@ -81,7 +81,7 @@ fn a_callback_on_a_pools_thread_waits_for_a_task_of_the_pool() {
     });
 }
 
-/// The destructor of a captured value waits after the body has ended.
+/// After the body has ended, the destructor of a captured value waits.
 #[test]
 fn a_destructor_on_a_pools_thread_waits_for_a_task_of_the_pool() {
     struct Waits(Arc<ThreadPoolExecutor>, Signal);
@@ -126,8 +126,8 @@ fn a_step_that_no_cancel_reaches_is_told_all_the_same() {
     });
 }
 
-/// The executor below runs tasks on the submitting thread. So a task of a line runs on top of a task of a
-/// pool.
+/// The executor below the strand runs tasks on the submitting thread. So a task of a strand runs inside a
+/// task of a pool.
 #[test]
 fn a_task_that_runs_inline_waits_for_the_pool_below_it() {
     within_deadline(|| {
@@ -147,7 +147,8 @@ fn a_task_that_runs_inline_waits_for_the_pool_below_it() {
     });
 }
 
-/// The service's tasks wait in a serial executor. Its drain task is behind the taker's task in the queue.
+/// The service's tasks wait in the strand of a serial executor. In the queue, the drain task of this strand
+/// is behind the taker's task.
 #[test]
 fn a_service_over_a_line_that_has_not_begun() {
     within_deadline(|| {
@@ -166,7 +167,7 @@ fn a_service_over_a_line_that_has_not_begun() {
     });
 }
 
-/// The service's tasks are in a stripe. The head of the stripe is behind the taker's task in the queue.
+/// The service's tasks are in a stripe. The drain task of the stripe is behind the taker's task in the queue.
 #[test]
 fn a_service_over_a_stripe_that_has_not_begun() {
     within_deadline(|| {
@@ -185,8 +186,8 @@ fn a_service_over_a_stripe_that_has_not_begun() {
     });
 }
 
-/// The service's tasks run one after the other, on a free thread. The service returns both tasks, even the
-/// task that was cancelled, which may have been waiting for its turn.
+/// The service's tasks run one after the other, on a free thread. The service returns both tasks, including
+/// the cancelled task, which may still have been waiting for its turn.
 #[test]
 fn a_service_over_a_line_that_moves() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Tasks that ask for other tasks to run while they wait.
+//! Tasks that ask the pool to run other tasks while they wait.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use executor::{
 use super::{one_thread, outside, shared};
 use crate::support::within_deadline;
 
-/// Waits in the way that the documentation recommends.
+/// Waits for a task in the way that the documentation recommends.
 fn helped<T: Send + 'static>(pool: &ThreadPoolExecutor, handle: TaskHandle<T>) -> Result<T, JoinError<T>> {
     while !handle.is_finished() && pool.help() {}
     handle.join()
@@ -54,7 +54,8 @@ fn so_many_tasks_and_no_more_lie_on_top_of_each_other() {
     });
 }
 
-/// Returns the order in which a task that has submitted three other tasks runs them while it helps.
+/// A task submits three other tasks and helps to run them; returns the order in which it runs the three
+/// tasks.
 fn order_of(pool: &Arc<ThreadPoolExecutor>) -> Vec<usize> {
     let own = Arc::clone(pool);
     let order = pool.submit(move || {
@@ -127,7 +128,7 @@ fn a_task_that_is_run_by_a_call_belongs_to_its_pool_and_not_to_the_caller() {
     });
 }
 
-/// Records the calls of the hooks around tasks.
+/// Records the calls of the hooks before and after tasks.
 struct Around(Arc<Mutex<Vec<String>>>);
 
 impl Hooks for Around {

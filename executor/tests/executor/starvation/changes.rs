@@ -1,4 +1,4 @@
-//! Waits that become endless after they have begun, and waits that form no circle.
+//! Waits that become endless only after they have begun, and waits that form no cycle.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -34,8 +34,8 @@ fn the_last_free_thread_leaves() {
     });
 }
 
-/// The task that a thread waits for is in no queue, so the task's owner may run it at any time. Instead of
-/// that, the owner submits the task to the pool whose thread waits.
+/// The awaited task is in no queue, so the task's owner may run it at any time. But the owner submits the
+/// task to the pool whose thread waits for this task.
 #[test]
 fn a_task_comes_to_a_pool_whose_threads_all_wait() {
     within_deadline(|| {
@@ -54,8 +54,8 @@ fn a_task_comes_to_a_pool_whose_threads_all_wait() {
     });
 }
 
-/// The owner submits the task to a line instead. The waiting task is in that line, or it is before the
-/// line's head in the pool's queue.
+/// But the owner submits the task to a strand. The waiting task is in the same strand, or it is before the
+/// strand's drain task in the pool's queue.
 #[test]
 fn a_task_comes_to_a_line_that_waits_for_the_one_that_waits_for_it() {
     for behind in [false, true] {
@@ -80,8 +80,9 @@ fn a_task_comes_to_a_line_that_waits_for_the_one_that_waits_for_it() {
     }
 }
 
-/// The owner submits the task to a second pool, whose thread waits for the first pool's thread. The first
-/// search did not find the task in any pool, so the search did not ask the second pool's thread.
+/// The owner submits the task to a second pool; the thread of the second pool waits for the thread of the
+/// first pool. The first search did not find the task in any pool, so this search did not look at the thread
+/// of the second pool.
 #[test]
 fn a_task_comes_to_the_second_of_two_pools() {
     within_deadline(|| {
@@ -109,8 +110,8 @@ fn a_task_comes_to_the_second_of_two_pools() {
     });
 }
 
-/// The first of two tasks ends outside the pool, and another taker gets that task. The remaining taker can
-/// then only starve, because of the second task.
+/// The first of two tasks ends outside the pool, and another taker receives this task. After that, the
+/// remaining taker can only starve, because of the second task.
 #[test]
 fn the_last_task_that_could_end_goes_to_another_taker() {
     within_deadline(|| {
@@ -131,7 +132,7 @@ fn the_last_task_that_could_end_goes_to_another_taker() {
         });
         first.wait_until_blocked();
         let waits = pool.submit(move || {
-            // The second task must be run by this same pool.
+            // Only a thread of this same pool can run the second task.
             let FutureTask { task, handle } = FutureTask::new(|| ());
             queued.execute(task).unwrap();
             at.arrive();
@@ -163,8 +164,8 @@ fn the_last_permit_elsewhere_comes_back_and_is_not_enough() {
     });
 }
 
-/// A task wants all permits and has one of them. The holder of the other permit does not wait, runs to its
-/// end, and gives the permit back.
+/// A task wants all permits and has one of them. The task that holds the other permit does not wait; it runs
+/// to its end and gives the permit back.
 #[test]
 fn the_last_permit_of_another_task_comes_back_and_is_not_enough() {
     within_deadline(|| {
@@ -193,8 +194,8 @@ fn the_last_permit_of_another_task_comes_back_and_is_not_enough() {
     });
 }
 
-/// Waiters are served in order. The later waiter waits for the earlier waiter, and the earlier waiter waits
-/// for a permit that the later waiter holds.
+/// Waiters are served in order. The later waiter waits for the earlier waiter, which waits for a permit that
+/// the later waiter holds.
 #[test]
 fn a_task_waits_for_a_permit_behind_one_that_waits_for_its_own() {
     within_deadline(|| {
@@ -271,8 +272,8 @@ fn a_wait_with_a_deadline_ends_by_it() {
     });
 }
 
-/// One thread waits for a task without a time limit. The other thread waits with a limit, and afterwards runs
-/// the awaited task.
+/// One thread waits for a task, without a time limit. The other thread waits with a time limit, and after
+/// this wait it runs the task for which the first thread waits.
 #[test]
 fn a_thread_that_waits_with_a_deadline_can_go_on() {
     within_deadline(|| {
@@ -308,8 +309,8 @@ fn a_cancelled_wait_is_interrupted_and_not_starved() {
     });
 }
 
-/// The token above the waiting thread's token has a deadline, so the wait ends without the pool. The deadline
-/// is far away: a busy machine must not let it come before the thread waits.
+/// The parent of the waiting thread's token has a deadline, so the wait ends without the pool. The deadline
+/// is far away, because on a busy machine a near deadline could come before the thread waits.
 #[test]
 fn a_wait_under_a_token_with_a_deadline_is_not_starved() {
     within_deadline(|| {
@@ -331,7 +332,7 @@ fn a_wait_under_a_token_with_a_deadline_is_not_starved() {
     });
 }
 
-/// The classic test of starvation submits from a thread outside the pool, and so does not starve.
+/// The classic test of starvation submits from a thread outside the pool, and therefore does not starve.
 #[test]
 fn a_thread_outside_that_waits_takes_no_thread_from_the_pool() {
     within_deadline(|| {

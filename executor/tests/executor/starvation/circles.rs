@@ -1,4 +1,4 @@
-//! The kinds of circles of waits, and the text of the report for each kind.
+//! Tests the kinds of cycles of waits, and the text of the report for each kind.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -44,8 +44,9 @@ fn a_page_waits_for_its_header_on_the_same_thread() {
     });
 }
 
-/// Runs a ring of pools with one thread each. The task of each pool waits for a task in the queue of the next
-/// pool, and the last pool's task waits for a task of the first pool. All tasks begin before any of them waits.
+/// Runs a ring of pools, each with one thread. The task of each pool waits for a task in the queue of the
+/// next pool, and the task of the last pool waits for a task of the first pool. All tasks begin before any of
+/// the tasks waits.
 fn ring(length: usize) -> Vec<executor::Starvation> {
     let pools: Vec<_> = (0..length).map(|n| named(&format!("p{n}"), 1)).collect();
     let all_begun = Arc::new(std::sync::Barrier::new(length));
@@ -114,7 +115,7 @@ fn every_thread_of_a_larger_pool_is_in_the_report() {
     });
 }
 
-/// Two running tasks wait for each other, although there are enough threads.
+/// Two running tasks wait for each other, although the pool has enough threads.
 #[test]
 fn two_tasks_that_run_wait_for_each_other() {
     within_deadline(|| {
@@ -202,9 +203,9 @@ fn a_completion_service_inside_a_task() {
     });
 }
 
-/// A task takes handles from a service over a pool. The pool's only thread has all the service's tasks on
-/// its stack: either one task, or a second task on top of the first. Each of these tasks waits for a permit
-/// that the taker holds.
+/// A task takes handles from a service over a pool. The pool's only thread has all the service's tasks on its
+/// stack: either one task, or one task and a second task nested in the first. Each of these tasks waits for a
+/// permit that the taker holds.
 #[test]
 fn tasks_of_a_service_that_run_are_behind_who_takes_from_it() {
     within_deadline(|| {
@@ -259,8 +260,8 @@ fn a_shared_handle_inside_a_task() {
     });
 }
 
-/// The task of an executor runs on the thread of another pool. A task of the other pool waits for the
-/// executor's task.
+/// A task of an executor runs on the thread of another pool. A task of that pool waits for the executor's
+/// task.
 #[test]
 fn a_task_that_the_caller_runs_counts_as_running_on_the_callers_thread() {
     within_deadline(|| {
@@ -312,13 +313,14 @@ fn the_handle_that_comes_back_can_be_used() {
     });
 }
 
-/// A scope, an `invoke` and a half of a join do not wait for permits, so the report must not name permits.
+/// A scope, an `invoke` and a half of a join do not wait for permits, so the report must not mention permits.
 #[test]
 fn a_wait_for_what_borrows_is_named_as_such() {
     within_deadline(|| {
         let (a, b) = (Arc::new(ForkJoinPool::new(1).unwrap()), Arc::new(ForkJoinPool::new(1).unwrap()));
         let (own, other) = (Arc::clone(&a), Arc::clone(&b));
-        // The worker of `a` waits for the worker of `b`, and that worker waits for the worker of `a`.
+        // The worker of the pool `a` waits for the worker of the pool `b`, and the worker of `b` waits for
+        // the worker of `a`.
         let report = a.submit(move || {
             other.invoke(move || match own.invoke(|| ()) {
                 Err(InvokeError::Starved(starvation)) => starvation,

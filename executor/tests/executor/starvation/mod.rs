@@ -1,5 +1,5 @@
-//! Tasks that wait for each other until no thread is left. The library finds and names such circles of
-//! waits, and the pool's settings decide how the pool helps.
+//! Tasks that wait for each other until no thread is left. The library finds such cycles of waits and names
+//! them, and the settings of the pool decide whether and how the pool helps.
 
 mod circles; // the kinds of circles, and what the report says of each
 mod relief; // another thread, help, a spare thread
@@ -15,7 +15,7 @@ use executor::{JoinError, OnStarvation, Starvation, TaskHandle, ThreadPoolBuilde
 
 use crate::support::LONG;
 
-/// A pool that its own tasks can submit to.
+/// Makes a pool that its own tasks can share, so that they can submit to it.
 fn shared(builder: ThreadPoolBuilder) -> Arc<ThreadPoolExecutor> {
     Arc::new(builder.build().unwrap())
 }
@@ -29,7 +29,7 @@ fn one_thread(what: OnStarvation) -> Arc<ThreadPoolExecutor> {
     shared(ThreadPoolExecutor::builder().name("own").on_starvation(what))
 }
 
-/// Returns the report of a join that starves, and cancels the join's task.
+/// Returns the report of a join that starves, and cancels the task for which the join waited.
 fn starves<T: Send + 'static>(handle: TaskHandle<T>) -> Starvation {
     match handle.join() {
         Err(JoinError::Starved(handle, starvation)) => {
@@ -41,7 +41,7 @@ fn starves<T: Send + 'static>(handle: TaskHandle<T>) -> Starvation {
     }
 }
 
-/// Returns the result of a task, for a thread outside the pool.
+/// Joins a task on a thread outside the pool, and returns its result.
 fn outside<T: Send + 'static>(handle: TaskHandle<T>) -> T {
     handle.join_timeout(LONG).unwrap()
 }

@@ -1,5 +1,4 @@
-//! Permits: the threads that could give a permit back, and the waiters that are before other waiters in the
-//! line.
+//! Permits: the threads that could give a permit back, and the waiters that come before other waiters.
 
 use std::sync::{Arc, mpsc};
 
@@ -12,8 +11,9 @@ fn is_starved<T>(ended: &Result<T, CutShort>) -> bool {
     matches!(ended, Err(CutShort::Starved(_)))
 }
 
-/// Starts a task that takes a permit, gets a handle from a channel, and waits for that handle's task. Returns
-/// when the started task has the permit. The result of the started task is true if the task starves.
+/// Starts a task that takes a permit, receives a handle through a channel, and waits for the task of this
+/// handle. Returns when the started task has the permit. The result of the started task is true if the task
+/// starves.
 fn holder(
     pool: &ThreadPoolExecutor,
     permits: &Arc<Semaphore>,
@@ -46,8 +46,8 @@ fn wanting(pool: &ThreadPoolExecutor, permits: &Arc<Semaphore>, many: usize) -> 
     wanting.unwrap()
 }
 
-/// There are two permits, and a thread that can continue holds one of them. The task that holds the other
-/// permit waits for the task that wants both permits.
+/// There are two permits, and a thread that can continue holds one of the two. One task holds the other
+/// permit, and waits for the task that wants both permits.
 #[test]
 fn the_last_holder_that_could_go_on_gives_its_permit_back() {
     within_deadline(|| {
@@ -71,8 +71,8 @@ fn the_last_holder_that_could_go_on_gives_its_permit_back() {
     });
 }
 
-/// One permit is free for the second waiter in the line. But the first waiter wants two permits, and the
-/// second waiter has the other permit.
+/// One permit is free, which would be enough for the second waiter. But the first waiter wants two permits,
+/// and the second waiter holds the other permit.
 #[test]
 fn the_first_in_the_line_waits_for_the_second() {
     within_deadline(|| {
@@ -94,7 +94,7 @@ fn the_first_in_the_line_waits_for_the_second() {
     });
 }
 
-/// An added permit is different from the permit that a thread outside has.
+/// A permit that was added with `release` is not the permit that a thread outside the pool holds.
 #[test]
 fn a_permit_in_the_hands_of_a_thread_outside_can_come_back() {
     within_deadline(|| {
@@ -112,8 +112,8 @@ fn a_permit_in_the_hands_of_a_thread_outside_can_come_back() {
     });
 }
 
-/// Starts a task that takes the only permit and asks for a second permit after `in_between`. Returns when
-/// the task waits. The task's result is true if the task starves.
+/// Starts a task that takes the only permit, calls `in_between`, and then asks for a second permit. Returns
+/// when the task waits. The task's result is true if the task starves.
 fn asks_for_another(
     pool: &ThreadPoolExecutor,
     permits: &Arc<Semaphore>,
@@ -135,7 +135,7 @@ fn asks_for_another(
     task.unwrap()
 }
 
-/// A user has drained or forgotten the permit, and may release it again at any time.
+/// A user has drained or forgotten the permit, and may release a permit at any time.
 #[test]
 fn a_permit_that_is_with_nobody_can_come_back() {
     let drain: fn(&Semaphore) = |permits| assert_eq!(permits.drain(), 1);
@@ -154,8 +154,8 @@ fn a_permit_that_is_with_nobody_can_come_back() {
     }
 }
 
-/// The semaphore owes permits, so permits that the holders give back vanish, and more permits can come only
-/// from outside.
+/// The semaphore owes permits, so the permits that holders give back vanish; more permits can come only from
+/// outside.
 #[test]
 fn permits_that_are_owed_are_not_counted_on() {
     within_deadline(|| {
@@ -167,7 +167,7 @@ fn permits_that_are_owed_are_not_counted_on() {
     });
 }
 
-/// No holder is left that could give the owned permit back.
+/// The owned permit was forgotten, so no holder is left that could give this permit back.
 #[test]
 fn an_owned_permit_that_was_forgotten_is_not_counted_on() {
     within_deadline(|| {

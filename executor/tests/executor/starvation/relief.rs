@@ -1,5 +1,5 @@
-//! The steps that a pool takes before it reports a wait as starving: it uses another thread, help, or a
-//! spare thread.
+//! The steps that a pool takes before it reports a wait as starving: it uses another thread, it helps, or it
+//! starts a spare thread.
 
 use std::io;
 use std::sync::Arc;
@@ -56,8 +56,8 @@ fn help_runs_the_task_that_is_waited_for_and_counts_it() {
         assert!(outside(pool.submit(move || chain(&own, 6)).unwrap()).is_err(), "deeper than allowed");
         eventually("all are counted", || pool.stats().active == 0);
         let stats = pool.stats();
-        // The chains have 2, 6 and 7 tasks. One task of the last chain was cancelled in the queue by the
-        // drop of its handle, or it has run after all.
+        // The chains have 2, 6 and 7 tasks. In the last chain, the drop of a handle has cancelled one task in
+        // the queue, or this task has run after all.
         assert_eq!((stats.peak_threads, stats.helped, stats.starved), (1, 1 + 5 + 5, 1), "{stats}");
     });
 }
@@ -146,8 +146,8 @@ fn a_spare_thread_comes_for_the_wait_and_leaves_with_it() {
     });
 }
 
-/// A task of the outer pool waits for a task of the inner pool, and the task of the inner pool waits for
-/// another task of the outer pool. Returns true if all tasks have run.
+/// A task of the outer pool waits for a task of the inner pool, which waits for another task of the outer
+/// pool. Returns true if all tasks have run.
 fn there_and_back(outer: &Arc<ThreadPoolExecutor>, inner: &Arc<ThreadPoolExecutor>) -> bool {
     let (there, back) = (Arc::clone(inner), Arc::clone(outer));
     let task = outer.submit(move || {
@@ -168,7 +168,7 @@ fn the_pool_in_whose_queue_the_task_is_gives_the_spare_thread() {
     });
 }
 
-/// A factory that reports a start for each thread, but starts only the first thread.
+/// A factory that reports each thread as started, but starts only the first thread.
 struct One(AtomicBool);
 
 impl ThreadFactory for One {
@@ -193,7 +193,7 @@ fn a_wait_is_reported_if_the_pool_may_have_another_thread_and_none_comes() {
     });
 }
 
-/// The thread searches again before it helps again, because by now the pool has another thread.
+/// Before the thread helps a second time, it searches again, because the pool now has another thread.
 #[test]
 fn a_thread_that_has_helped_does_so_no_more_when_another_one_can() {
     within_deadline(|| {

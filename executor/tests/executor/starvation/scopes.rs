@@ -1,5 +1,5 @@
-//! Scopes: the owner of a scope cannot end its wait early, because tasks borrow from the owner's stack
-//! frame. So the threads that wait for the owner get the report.
+//! Scopes: the owner of a scope cannot end its wait early, because tasks borrow from the stack frame of the
+//! owner. So any thread that waits for the owner gets the report instead.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use executor::{JoinError, prelude::*};
 use super::{named, outside};
 use crate::support::{Spot, within_deadline};
 
-/// The owner falls asleep last, when the scope's task already sleeps, so the owner finds the circle.
+/// The owner is the last to fall asleep, when the scope's task already sleeps, so the owner finds the cycle.
 #[test]
 fn a_task_of_a_scope_that_waits_for_the_owner_is_told_and_the_scope_ends() {
     within_deadline(|| {

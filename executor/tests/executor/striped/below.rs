@@ -1,4 +1,5 @@
-//! Striped executors over executors that refuse, drop or panic, that run tasks at once, or that other code shuts down.
+//! Striped executors over executors that refuse tasks, drop tasks, panic, run tasks at once, or are shut down
+//! by other code.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +11,7 @@ use executor::{
 
 use crate::support::{LONG, Signal, assert_matches, occupy, within_deadline};
 
-/// An executor that answers when the test tells it to answer.
+/// An executor that returns from a call when the test lets it return.
 pub(crate) struct Slow {
     pub(crate) asked: Signal,
     pub(crate) answer: Signal,
@@ -157,7 +158,7 @@ fn what_the_executor_below_hands_out_runs_the_stripe_or_ends_it() {
     });
 }
 
-/// An executor that panics at every other call.
+/// An executor that panics at every second call.
 struct Unsteady(AtomicUsize);
 
 impl Executor for Unsteady {

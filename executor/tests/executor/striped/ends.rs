@@ -1,4 +1,4 @@
-//! The end of a striped executor: either its service continues, or it ends, too.
+//! How a striped executor ends: the pool below it either continues, or ends, too.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -111,7 +111,7 @@ fn the_users_own_tasks_come_back_in_the_order_of_their_stripes() {
     });
 }
 
-/// Between two turns, the head of a stripe waits in the queue of the pool.
+/// Between two turns, the drain task of a stripe waits in the queue of the pool.
 #[test]
 fn what_has_run_in_a_stripe_that_is_stopped_between_two_turns_stays_counted() {
     within_deadline(|| {
@@ -173,7 +173,8 @@ fn only_its_own_running_tasks_are_cancelled() {
     });
 }
 
-/// The caller that got the head keeps it, because the head would find no task to run.
+/// The caller that got the drain task need not run this drain task, because the drain task would find no task
+/// to run.
 #[test]
 fn a_stop_does_not_wait_for_a_head_that_was_handed_out() {
     within_deadline(|| {

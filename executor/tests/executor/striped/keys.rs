@@ -52,7 +52,8 @@ fn keys_with_equal_hashes_are_told_apart() {
             for n in 0..20 {
                 for key in 0..20_usize {
                     let logs = Arc::clone(&logs);
-                    // Some stripes leave the chain early: at its front, in its middle and at its back.
+                    // Some stripes are removed from the chain early: at its front, in its middle and at its
+                    // end.
                     if n <= key {
                         striped.execute_in(key, move || logs[key].lock().unwrap().push(n)).unwrap();
                     }
@@ -73,7 +74,7 @@ fn keys_with_equal_hashes_are_told_apart() {
     });
 }
 
-/// One of two stripes ends while the other stripe runs, and only the ended stripe is removed.
+/// One of two stripes ends while the other stripe runs, and only the stripe that has ended is removed.
 #[test]
 fn of_two_keys_with_equal_hashes_the_one_that_has_ended_leaves() {
     within_deadline(|| {
@@ -101,14 +102,14 @@ fn of_two_keys_with_equal_hashes_the_one_that_has_ended_leaves() {
 
 type OneChain = StripedExecutor<&'static str, Arc<ThreadPoolExecutor>, BuildHasherDefault<Constant>>;
 
-/// Returns a striped executor whose keys all have the same hash, and its pool.
+/// Makes a striped executor whose keys all have the same hash; returns the executor and its pool.
 fn all_in_one_chain(threads: usize) -> (Arc<ThreadPoolExecutor>, OneChain) {
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads));
     let striped = StripedExecutor::over(Arc::clone(&pool)).hashed_by(BuildHasherDefault::default());
     (pool, striped)
 }
 
-/// Returns a task that can be put into a stripe. The task sets the first signal when it begins, and runs
+/// Returns a task for a stripe, and two signals. The task sets the first signal when it begins, and runs
 /// until the second signal is set.
 fn holds() -> (impl FnOnce() + Send + 'static, Signal, Signal) {
     let (begun, end) = (Signal::new(), Signal::new());
@@ -120,7 +121,8 @@ fn holds() -> (impl FnOnce() + Send + 'static, Signal, Signal) {
     (holds, begun, end)
 }
 
-/// The middle stripe leaves its chain. The stripe behind the middle stripe must still be found.
+/// The middle stripe is removed from its chain. The table must still find the stripe behind the middle
+/// stripe.
 #[test]
 fn of_three_keys_with_equal_hashes_the_one_in_the_middle_takes_none_with_it() {
     within_deadline(|| {
@@ -141,7 +143,7 @@ fn of_three_keys_with_equal_hashes_the_one_in_the_middle_takes_none_with_it() {
     });
 }
 
-/// Two stripes share a table. The end of the table waits for both stripes.
+/// Two stripes share a table. The end of the executor waits for both stripes.
 #[test]
 fn of_two_keys_with_equal_hashes_the_end_waits_for_both() {
     within_deadline(|| {
@@ -161,7 +163,7 @@ fn of_two_keys_with_equal_hashes_the_end_waits_for_both() {
     });
 }
 
-/// A key whose `Hash` or `Eq` panics when the test tells it to panic.
+/// A key whose method `hash` or `eq` panics when the test tells it to panic.
 struct Hostile {
     value: u32,
     in_hash: bool,

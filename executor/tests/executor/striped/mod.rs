@@ -1,5 +1,5 @@
-//! Stripes: the order in each stripe, the independence of the stripes, and the settings and queries of
-//! users.
+//! Tests of stripes: the order in each stripe, the independence of the stripes, and the settings and queries
+//! that users can make.
 
 mod below;
 mod ends;
@@ -21,7 +21,7 @@ fn striped<K: Send + 'static>(threads: usize) -> Striped<K> {
     StripedExecutor::owning(ThreadPoolExecutor::fixed(threads))
 }
 
-/// Keeps a stripe busy until the returned signal is set. Returns when the stripe is busy.
+/// Keeps a stripe busy until the test sets the returned signal. Returns when the stripe is busy.
 fn hold<K: std::hash::Hash + Eq + Send + 'static>(striped: &Striped<K>, key: K) -> Signal {
     let (begun, end) = (Signal::new(), Signal::new());
     let (is_begun, until) = (begun.clone(), end.clone());
@@ -35,8 +35,8 @@ fn hold<K: std::hash::Hash + Eq + Send + 'static>(striped: &Striped<K>, key: K) 
     end
 }
 
-/// Runs tasks of the stripes in turn. Each task records its stripe and number when it runs. Two tasks of one
-/// stripe must not run at the same time.
+/// Runs tasks of one stripe after the other. Each task records its stripe and number when it runs. Two tasks
+/// of one stripe must not run at the same time.
 fn run_in_order(keys: usize, tasks: usize, work: impl Fn(usize) + Send + Sync + Clone + 'static) {
     let striped = striped(4);
     let busy: Arc<Vec<AtomicBool>> = Arc::new((0..keys).map(|_| AtomicBool::new(false)).collect());
@@ -143,8 +143,8 @@ fn stripes_do_not_wait_for_each_other() {
     });
 }
 
-/// A task sees the value that the previous task of its stripe wrote without a lock, on whichever threads the
-/// two tasks run.
+/// A task sees the value that the previous task of its stripe wrote without a lock, no matter which threads
+/// run the two tasks.
 #[test]
 fn a_task_sees_what_those_before_it_in_its_stripe_did() {
     within_deadline(|| {
@@ -177,7 +177,8 @@ fn results_of_one_stripe_come_out_of_a_completion_service_in_order() {
             for _ in 0..50 {
                 results.push(service.take().unwrap().unwrap().join().unwrap());
             }
-            // The pause lasts until the stripe is removed, so the stripe must be made anew afterwards.
+            // The pause lasts until the stripe is removed, so the executor must make the stripe again
+            // afterwards.
             eventually("the stripe is gone", || striped.stats().stripes == 0);
         }
         assert!(results.into_iter().eq(0..100));
@@ -252,7 +253,7 @@ fn cancelled_tasks_do_not_count_and_are_cleared_out() {
     });
 }
 
-/// Without turns, the first stripe would have the only thread until the stripe is empty.
+/// If the stripes did not take turns, the first stripe would keep the only thread until this stripe is empty.
 #[test]
 fn stripes_take_turns() {
     within_deadline(|| {

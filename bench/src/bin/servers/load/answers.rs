@@ -1,30 +1,31 @@
 //! Recognises answers at low cost.
 //!
-//! A server that answers with errors is not a fast server. So the first answer is parsed, and its whole body
-//! is compared with the expected one. The first answer determines the length of later answers. Later answers
-//! are checked in four places: at the status, at the end of the head, at the end of the body, and at the
-//! beginning of the next answer. An answer that does not fit is parsed like the first answer.
+//! A server that answers with errors does not count as a fast server. So the load parses the first answer,
+//! and compares its whole body with the expected body. The first answer gives the length that later answers
+//! must have. Later answers are checked in four places: at the status, at the end of the head, at the end of
+//! the body, and at the beginning of the next answer. If an answer does not pass these checks, the load
+//! parses it like the first answer.
 
 use anyhow::ensure;
 
-/// The number of bytes at the end of a body that are compared, once the first body was compared
-/// completely.
+/// The first body is compared completely; of each later body, only this number of bytes at its end is
+/// compared.
 const TAIL: usize = 16;
 
 const STATUS: &[u8] = b"HTTP/1.1 200";
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// The answers of one server to one request.
+/// The answers that one server gives to one request.
 pub(super) struct Answers {
     body: Vec<u8>,
-    /// The length of the first answer, head and body.
+    /// The length of the first answer (head and body).
     length: Option<usize>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) length: usize,
-    /// True if the connection may be used again.
+    /// True if the client may use the connection again.
     pub(super) stays: bool,
 }
 
@@ -33,7 +34,7 @@ impl Answers {
         Answers { body, length: None }
     }
 
-    /// Returns the answer at the beginning of `arrived`, if it is complete, or could be complete.
+    /// Returns the answer at the beginning of `arrived`, if the whole answer has arrived.
     pub(super) fn next(&mut self, arrived: &[u8]) -> anyhow::Result<Option<Answer>> {
         match self.length {
             Some(length) if arrived.len() < length => return Ok(None),
@@ -59,7 +60,7 @@ impl Answers {
             && next.iter().zip(STATUS).all(|(next, expected)| next == expected)
     }
 
-    /// Parses an answer and compares its whole body, if the answer is complete.
+    /// If the answer is complete, parses it and compares its whole body.
     pub(super) fn parse(&self, arrived: &[u8]) -> anyhow::Result<Option<Answer>> {
         let mut fields = [httparse::EMPTY_HEADER; 32];
         let mut response = httparse::Response::new(&mut fields);
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!(answers.parse(short).unwrap(), Some(Answer { length: short.len(), stays: true }));
     }
 
-    /// Each of these answers is wrong, both as a first answer and as a later answer of the usual
+    /// Each of these answers is wrong, no matter whether it is a first answer or a later answer of the usual
     /// length.
     #[test]
     fn a_wrong_answer_is_an_error_first_and_later() {

@@ -13,21 +13,21 @@ use super::answers::{Answer, Answers};
 
 pub(super) struct Connection {
     stream: TcpStream,
-    /// The number of bytes of the requests that have been sent.
+    /// The number of bytes of the requests that the client has already sent.
     sent: usize,
     /// The number of answers that have not arrived yet.
     due: usize,
-    /// The beginning of an answer whose end has not arrived.
+    /// The beginning of an answer whose end has not arrived yet.
     kept: Vec<u8>,
-    /// True if an answer has said that it is the last.
+    /// True if an answer has said that it is the last answer on the connection.
     is_over: bool,
 }
 
-/// The result of handling a connection that is ready.
+/// The result of the work on a connection that was ready.
 pub(super) struct Progress {
     /// The number of answers that arrived.
     pub(super) came: u64,
-    /// The connection has ended between two answers.
+    /// True if the connection has ended between two answers.
     pub(super) ended: bool,
 }
 
@@ -49,15 +49,15 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Sends the remaining bytes of the requests. Only few bytes can remain, because the requests
-    /// fit into the buffer of a connected socket.
+    /// Sends those bytes of the requests that have not been sent yet. Only a few bytes can remain, because
+    /// the requests fit into the buffer of a connected socket.
     fn send(&mut self, script: &Script) -> anyhow::Result<()> {
         while self.sent < script.requests.len() {
             match self.stream.write(&script.requests[self.sent..]) {
                 Ok(count) => self.sent += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // The socket is not connected yet; an event will follow when it is. The other possibility is
-                // that the server has closed the connection, which the read will show.
+                // The socket is not connected yet; when it is connected, an event will follow. It is also
+                // possible that the server has closed the connection; the next read will show this.
                 Err(error)
                     if matches!(
                         error.kind(),
@@ -75,8 +75,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends the requests that could not be sent, then takes and checks the bytes that have arrived. Sends
-    /// new requests when all answers are complete.
+    /// Sends the requests that could not be sent before; then reads and checks the bytes that have arrived.
+    /// Sends new requests when all answers are complete.
     pub(super) fn go_on(
         &mut self,
         event: &Event,
@@ -108,8 +108,8 @@ impl Connection {
                 self.sent = 0;
                 self.send(script)?;
             }
-            // An event announces bytes that arrive later. But the end of the connection has probably already
-            // arrived, and only a read notices it.
+            // If bytes arrive later, an event announces them. But the end of the connection has probably
+            // already arrived, and only a read notices this end.
             if was_all && !is_last {
                 return Ok(Progress { came, ended: false });
             }
@@ -134,7 +134,7 @@ impl Connection {
         Ok((before - self.due) as u64)
     }
 
-    /// When the connection ends, counts a last answer that is shorter than the other answers.
+    /// When the connection ends, counts a last answer even if it is shorter than the other answers.
     fn last(&mut self, answers: &Answers) -> anyhow::Result<u64> {
         if self.kept.is_empty() {
             return Ok(0);

@@ -1,13 +1,13 @@
-//! The load: one thread that keeps all connections busy, and leaves as much processor time as possible to
+//! The load: one thread that keeps all connections busy, and leaves as much processor time as possible for
 //! the server.
 //!
 //! Each connection sends its requests, waits for all the answers, and then sends the next requests. A load
-//! generator with a thread for each connection would use more processor time than the servers, and hide their
-//! differences. So there is one thread and one buffer for all connections; requests are built once, and only
-//! the first answer is [parsed](answers).
+//! generator that has a thread for each connection would use more processor time than the servers, and would
+//! hide the differences between the servers. So there is one thread and one buffer for all connections. The
+//! load builds its requests only once, and [parses](answers) only the first answer.
 //!
-//! The load relies on a guarantee of epoll and kqueue: new bytes cause an event even if earlier bytes were
-//! not all read. So the load works on Linux, macOS and the BSDs.
+//! The load relies on a guarantee of epoll and kqueue: if new bytes arrive, they cause an event, even if
+//! earlier bytes have not all been read. Therefore the load works on Linux, macOS and the BSDs.
 
 mod answers;
 mod connection;
@@ -22,14 +22,14 @@ use crate::site;
 use answers::Answers;
 use connection::{Connection, Progress};
 
-/// The longest silence of the server that does not count as an error.
+/// If the server sends nothing for longer than this time, it is an error.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The size of the buffer. It has room for the answers to all requests that are sent at once, or for all
-/// bytes that a socket holds.
+/// The size of the buffer. The buffer has room for the answers to all requests that a connection sends at
+/// once, or for all bytes that a socket holds.
 const BUFFER: usize = 64 * 1024;
 
-/// The request, and the way in which it is sent.
+/// The request, and how the load sends it.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     pub(crate) connections: usize,
@@ -42,7 +42,7 @@ pub(crate) struct Load {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Page {
-    /// A page of 13 bytes, which is part of the program of every server.
+    /// A page of 13 bytes that is part of the program of every server.
     Hello,
     /// The file of 16 KiB.
     File,
@@ -64,7 +64,7 @@ impl Page {
     }
 }
 
-/// The requests of every connection, and the answer that is expected.
+/// The requests that every connection sends, and the answer that the load expects.
 struct Script {
     /// The bytes of all requests that are sent at once.
     requests: Vec<u8>,
@@ -72,7 +72,7 @@ struct Script {
     closes: bool,
 }
 
-/// The open connections, each with requests that are not answered yet.
+/// The open connections; each of them has requests that are not answered yet.
 pub(crate) struct Clients {
     addr: SocketAddr,
     poll: Poll,
@@ -113,13 +113,12 @@ impl Clients {
     /// Counts the answers that arrive within `duration`.
     ///
     /// # Errors
-    /// Returns an error if an answer is not the expected one, or if no answer arrives for five
-    /// seconds.
+    /// Returns an error if an answer is not the expected answer, or if no answer arrives for five seconds.
     pub(crate) fn count(&mut self, duration: Duration) -> anyhow::Result<Counted> {
         self.count_until(|_, elapsed| elapsed >= duration)
     }
 
-    /// Waits until this many answers have arrived, and only a few more.
+    /// Waits until the given number of answers (and only a few more) have arrived.
     ///
     /// # Errors
     /// Returns the errors of [`count`](Clients::count).
@@ -143,8 +142,8 @@ impl Clients {
                     connection.go_on(event, &self.script, &mut self.answers, &mut self.buffer)?;
                 answers += came;
                 // In the row `close` the server must close each connection. In the other rows the server may
-                // close a connection between two requests. The cost of a new connection counts for the
-                // server.
+                // close a connection between two requests. The cost of a new connection counts as a cost of
+                // the server.
                 if ended {
                     *connection = Connection::open(self.addr, &self.poll, token, &self.script)?;
                 }

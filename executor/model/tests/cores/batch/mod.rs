@@ -1,5 +1,5 @@
-//! The batch from which workers claim tasks: it gives out each task once, either to a worker or back to the
-//! queue.
+//! The batch from which workers claim tasks: each task goes either to one worker or back to the queue, and
+//! only once.
 //!
 //! This program compiles the library's file with the model's locks and counters, because the public interface
 //! gives no access to a single batch.
@@ -66,7 +66,7 @@ fn a_task_is_claimed_or_recalled_and_what_is_recalled_is_the_rest_in_order() {
     });
 }
 
-/// The statistics are right because of three facts: while the batch is frozen, no worker claims a task; all
+/// The statistics are right because of three facts: no worker claims a task while the batch is frozen; all
 /// earlier claims are noted; and no claim is lost.
 #[test]
 fn while_a_run_is_frozen_the_noted_claims_and_the_rest_are_all_there_is() {
@@ -98,8 +98,8 @@ fn while_a_run_is_frozen_the_noted_claims_and_the_rest_are_all_there_is() {
     });
 }
 
-/// A worker's claim can come late, when the batch is used up. While the worker refers to the used-up batch,
-/// the pool must fill another batch.
+/// A worker may try to claim late, when the batch is already used up. While the worker still refers to the
+/// used-up batch, the pool must fill another batch.
 #[test]
 fn a_late_claim_takes_nothing_from_the_runs_that_follow() {
     model_bounded(3, || {

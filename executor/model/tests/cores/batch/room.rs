@@ -1,8 +1,9 @@
-//! The flag of the waiting submitters: no submitter sleeps while there is room, and no wake-up is useless.
+//! The flag that tells whether submitters wait: no submitter sleeps while there is room, and no wake-up is
+//! useless.
 //!
-//! The pool's steps for this property are in several files and need the whole pool. So this file repeats the
-//! steps in their order, as functions with the names of the originals. Only the batch is the library's own
-//! code:
+//! The pool's code for this property is in several files and needs the whole pool. So this file repeats the
+//! steps of that code in the same order, as functions with the names of the originals. Only the batch is the
+//! library's own code:
 //!
 //! | here | in `thread_pool/` |
 //! |---|---|
@@ -11,9 +12,9 @@
 //! | `look` | what a submitter under [`Block`](executor_model::Block) does each time before it sleeps |
 //! | `queue_submitter`, `unqueue_submitter`, `wake_submitter` | the submitters' line, under the lock |
 //!
-//! No thread really sleeps here. A submitter that would sleep ends its part. If the submitter is woken, it
-//! looks for room again. When all threads have ended, the test checks that no submitter sleeps while there
-//! is room.
+//! No thread really sleeps here. A submitter that would have to sleep ends its part of the test. If another
+//! thread wakes the submitter, the submitter looks for room again. When all threads have ended, the test
+//! checks that no submitter sleeps while there is room.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,22 +28,23 @@ use super::library::{Batch, Batches};
 use crate::seq_cst::AtomicBool;
 use crate::{model, model_bounded, sync};
 
-/// A step of the protocol that is done wrong.
+/// A step of the protocol in which the model makes a mistake.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
-    /// The submitter looks for room before it says that it waits.
+    /// The submitter looks for room before it announces that it waits.
     LooksFirst,
-    /// The worker reads the flag before it claims.
+    /// The worker reads the flag before it claims a task.
     ReadsFirst,
-    /// The worker's read of the flag is not ordered after its claim.
+    /// The worker's read of the flag is not ordered after the worker's claim.
     ReadsRelaxed,
-    /// The thread that wakes a submitter does not lower the flag.
+    /// The thread that wakes a submitter does not clear the flag.
     FlagStays,
-    /// A submitter that got in does not wake the next submitter, although there can be room for it, too.
+    /// A submitter whose task was accepted does not wake the next submitter, although there may be room for
+    /// the next task, too.
     TellsNobody,
 }
 
-/// A pool with a full queue. The pool's workers look at the state only if there is a reason.
+/// A pool whose queue is full. A worker of the pool looks at the state only if it has a reason.
 struct Pool {
     batch: sync::Arc<Batch>,
     submitter_waits: AtomicBool,
@@ -119,7 +121,7 @@ impl Pool {
         }
     }
 
-    /// Returns true if the submitter got in. If it returns false, the submitter sleeps.
+    /// Returns true if the submitter's task was accepted. If the result is false, the submitter sleeps.
     fn look(&self, submitter: &mut Submitter) -> bool {
         submitter.ticket.get_or_insert_with(|| self.queue_submitter(&submitter.parker));
         if !self.is(Broken::LooksFirst) {
@@ -217,8 +219,8 @@ fn a_submitter_that_tells_nobody_leaves_the_next_asleep() {
     model_bounded(3, || play(2, Some(Broken::TellsNobody)));
 }
 
-/// Two places become free while one submitter waits. The second claim finds the flag lowered, so the
-/// submitter must look again when both places are free.
+/// Two places in the queue become free while one submitter waits. The flag is already cleared at the second
+/// claim, so the submitter must look again when both places are free.
 fn play_two_claims(broken: Option<Broken>) {
     let pool = Arc::new(Pool::full(2, broken));
     let claimer = {

@@ -1,9 +1,9 @@
 //! Search and sleep: if a task comes while a worker ends its search, the worker takes the task or is woken
 //! for the task.
 //!
-//! The pool's steps for this property are in several files and need the whole pool. So this file repeats the
-//! steps in their order, as functions with the names of the originals. Only the batch is the library's own
-//! code:
+//! The pool's code for this property is in several files and needs the whole pool. So this file repeats the
+//! steps of that code in the same order, as functions with the names of the originals. Only the batch is the
+//! library's own code:
 //!
 //! | here | in `thread_pool/` |
 //! |---|---|
@@ -11,9 +11,9 @@
 //! | `close_inbox`, `open_inbox`, `wake_one` | the functions of the same name |
 //! | `next_task` | a worker's claim; if it gets no task, the worker searches, lingers once, and sleeps |
 //!
-//! Each worker takes one task and then ends, as if its task waited for the other tasks. No thread really
-//! sleeps: a worker that would sleep ends its part, and continues if it is woken. When all threads have
-//! ended, each task must have a worker.
+//! Each worker takes one task and then ends, as if this task waited for the other tasks. No thread really
+//! sleeps: a worker that would sleep ends its part, and continues when another thread wakes it. When all
+//! threads have ended, each task must have been given to a worker.
 
 use std::sync::Arc;
 
@@ -24,12 +24,13 @@ use loom::thread;
 use super::library::{Batch, Batches, TaskSlot};
 use crate::{model, model_bounded, sync};
 
-/// A step of the protocol that is done wrong.
+/// A step of the protocol in which the model makes a mistake.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
     /// A worker goes to sleep and leaves the inbox open.
     SleepsBesideOpenInbox,
-    /// A worker goes to sleep without another look at the tasks that came before it closed the inbox.
+    /// A worker closes the inbox and goes to sleep, but does not look again at the tasks that came before the
+    /// close.
     SleepsWithoutLook,
     /// The searching worker has found a task and leaves the inbox open.
     FindsBesideOpenInbox,
@@ -48,10 +49,10 @@ struct Pool {
 #[derive(Default)]
 struct PoolData {
     batches: Batches,
-    /// The number of workers that sleep, or that were notified and have not woken yet.
+    /// The number of workers that sleep, or that were notified but are not awake yet.
     idle: usize,
     searching: bool,
-    /// The wake-ups that no worker has received yet.
+    /// The wake-ups that were sent but that no worker has received yet.
     notified: usize,
 }
 
@@ -117,7 +118,7 @@ impl Pool {
         }
     }
 
-    /// Makes a batch to claim from, if a task waits and there is no batch yet.
+    /// If a task waits and there is no batch yet, makes a batch from which workers can claim.
     fn refill(&self, state: &mut PoolData) -> Option<sync::Arc<Batch>> {
         if state.batches.remaining() == 0 {
             let mut inbox = self.inbox.lock().unwrap();
@@ -128,8 +129,8 @@ impl Pool {
         state.batches.current().cloned()
     }
 
-    /// Returns the worker's next task, or `None` if the worker sleeps. The next call wakes the sleeping
-    /// worker.
+    /// Returns the worker's next task, or `None` if the worker sleeps. If the worker sleeps, the next call of
+    /// this function wakes it.
     fn next_task(&self, worker: &mut PoolWorker) -> Option<Task> {
         if let Some(task) = worker.batch.take().and_then(|batch| batch.claim()) {
             return Some(task);

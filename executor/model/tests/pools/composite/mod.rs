@@ -1,22 +1,22 @@
-//! The whole life of a pool, drawn at random: every way in which a worker can leave, combined with every way
-//! in which a task can come or leave.
+//! The whole life of a pool, drawn at random: every way in which a worker can end, combined with every way in
+//! which a task can enter or leave the pool.
 //!
 //! A scenario is data ([`scenario`]): the pool's settings, the steps of two or three threads, and the way in
 //! which the pool ends. The module [`world`] plays the scenario and judges it by four rules:
 //!
-//! * An accepted task has exactly one of three fates, exactly once: it runs, it comes back, or it is
-//!   cancelled. A refused task comes back.
+//! * An accepted task has exactly one of three fates: it runs, it comes back, or it is cancelled. A refused
+//!   task comes back.
 //! * Each handle reports its task's fate.
-//! * A live pool runs each task for which it could have a thread. The test checks this rule when all threads
-//!   have made their steps and the running tasks wait at a gate. If a join does not end then, shuttle reports
-//!   a deadlock.
-//! * The counts are exact. The number of waiting tasks is checked whenever all threads wait, and all counts
-//!   are checked at the end.
+//! * A live pool runs each task for which it can have a thread. The test checks this rule when all threads
+//!   have done their steps and the running tasks wait at a gate. If a join does not return at that point,
+//!   shuttle reports a deadlock.
+//! * The counts are exact. The test checks the number of waiting tasks whenever all threads wait, and it
+//!   checks all counts at the end.
 //!
 //! Each seed chooses a scenario, which is played under some schedules of both kinds.
 //! `COMPOSITE_SCHEDULES=1000000` asks for more schedules. A failure prints its scenario and seed, and
 //! `COMPOSITE_SEED=SEED COMPOSITE_SCHEDULES=1` plays only that scenario again. Several processes can share a
-//! long run if each process has a different first seed.
+//! long run if each process starts with a different seed.
 
 mod scenario;
 mod world;
@@ -52,7 +52,7 @@ fn play_under(scheduler: impl Scheduler + 'static, seed: u64) {
     told(move || again, || _ = Runner::new(scheduler, config).run(move || play(&scenario)));
 }
 
-/// Plays a scenario that has a name: the smallest form of a former defect or of a mutant's fault.
+/// Plays a scenario that has a name: the smallest form of a former defect, or of the fault of a mutant.
 fn check_scenario(scenario: Scenario) {
     let again = scenario.to_string();
     told(move || again, || check(move || play(&scenario)));
@@ -60,8 +60,8 @@ fn check_scenario(scenario: Scenario) {
 
 // ----- a thread leaves, and a task comes -----
 
-/// The last thread is woken for a task. When the keep-alive time is up, that task has left the queue, and
-/// another task comes.
+/// The pool wakes its last thread for a task. When the keep-alive time of that thread is over, the task is no
+/// longer in the queue, and another task comes.
 #[test]
 fn a_task_that_follows_a_removed_one_does_not_miss_the_last_thread() {
     let script = vec![
@@ -82,8 +82,8 @@ fn a_task_that_follows_a_cancelled_one_does_not_miss_the_last_thread() {
     check_scenario(Scenario { core: 0, scripts, ..Scenario::plain() });
 }
 
-/// An idle thread gets a task just when the pool has one thread too many. The idle thread must run the task,
-/// because all other threads may be busy for a long time.
+/// An idle thread gets a task at the moment when the pool has one thread too many. The idle thread must run
+/// the task, because all other threads may be busy for a long time.
 #[test]
 fn a_task_handed_to_a_thread_that_is_one_too_many_is_run() {
     let script = vec![
@@ -96,7 +96,8 @@ fn a_task_handed_to_a_thread_that_is_one_too_many_is_run() {
     check_scenario(Scenario { queue, core, maximum, scripts: vec![script], ..Scenario::plain() });
 }
 
-/// A thread is started with a task. Before the started thread begins, it can become one thread too many.
+/// The pool starts a thread that begins with a certain task. Before that thread begins, it may become one
+/// thread too many.
 #[test]
 fn a_task_whose_thread_begins_as_one_too_many_is_run() {
     let tasks = vec![Step::Submit(Body::Gate), Step::Submit(Body::Quick)];
@@ -105,7 +106,7 @@ fn a_task_whose_thread_begins_as_one_too_many_is_run() {
     check_scenario(Scenario { queue, core, maximum, scripts, ..Scenario::plain() });
 }
 
-/// A hand-off queue gives a task to an idle thread. The idle thread must take that task, and not a task that
+/// A hand-off queue gives a task to an idle thread. The idle thread must run that task, and not a task that
 /// was put aside for another thread.
 #[test]
 fn a_task_handed_over_is_not_left_for_one_that_was_put_aside() {
@@ -120,7 +121,8 @@ fn a_task_handed_over_is_not_left_for_one_that_was_put_aside() {
 
 // ----- counts -----
 
-/// A user's queue drops a task that was cancelled in it. The count of the other tasks must stay right.
+/// A user's queue drops a task that was cancelled in the queue. The number of the other tasks must stay
+/// right.
 #[test]
 fn a_cancelled_task_that_its_queue_drops_is_counted_nowhere() {
     let script = vec![
@@ -132,8 +134,8 @@ fn a_cancelled_task_that_its_queue_drops_is_counted_nowhere() {
     check_scenario(Scenario { queue: Queue::Ring(1), scripts: vec![script], ..Scenario::plain() });
 }
 
-/// A task can be cancelled before the pool has received it. Then the entry of the cancelled task is a
-/// tombstone from the beginning.
+/// A thread can cancel a task before the pool has received the task. In this case the entry of the cancelled
+/// task is a tombstone from the beginning.
 fn a_task_cancelled_on_arrival_is_counted_nowhere(queue: Queue) {
     let quick = Step::Submit(Body::Quick); // the first task opens the inbox, if there is one, for the second
     let scripts = vec![vec![Step::Cancel(Which::Newest)], vec![Step::Submit(Body::Gate), quick, quick]];
@@ -152,7 +154,7 @@ fn a_task_cancelled_on_its_way_into_the_inbox_is_counted_nowhere() {
 
 // ----- threads that do not come -----
 
-/// Two submitters get no thread at the same time: each submitter gets its own task back.
+/// The pool gets no thread for two submitters at the same time: each submitter gets its own task back.
 #[test]
 fn a_task_that_gets_no_thread_is_not_dropped_with_that_of_another() {
     let scripts = vec![vec![Step::Submit(Body::Quick)]; 2];
@@ -160,8 +162,8 @@ fn a_task_that_gets_no_thread_is_not_dropped_with_that_of_another() {
     check_scenario(Scenario { core: 2, maximum: 2, factory, scripts, ..Scenario::plain() });
 }
 
-/// Two submitters submit at the same time. The system starts a thread for only one of the two tasks. The new
-/// thread runs that task first.
+/// Two submitters submit at the same time. For only one of the two tasks, the system starts a thread. The new
+/// thread runs this task first.
 #[test]
 fn a_task_that_got_a_thread_does_not_lose_it_to_one_that_got_none() {
     let scripts = vec![vec![Step::Submit(Body::Gate)]; 2];
@@ -169,8 +171,8 @@ fn a_task_that_got_a_thread_does_not_lose_it_to_one_that_got_none() {
     check_scenario(Scenario { queue, core, maximum, factory, scripts, ..Scenario::plain() });
 }
 
-/// The pool has one thread too many because another thread is being started. The start of that other thread
-/// can still fail.
+/// The pool has one thread too many, because the system is starting another thread. That start can still
+/// fail.
 #[test]
 fn the_last_thread_that_is_there_stays_although_it_is_one_too_many() {
     let tasks = vec![Step::Submit(Body::Quick); 3];
@@ -188,15 +190,15 @@ fn the_last_thread_that_is_there_stays_although_it_is_one_too_many() {
     });
 }
 
-/// A submitter is about to take its task back because no thread comes for the task. The pool must not end
-/// before the submitter has taken the task back.
+/// A submitter is about to take its task back because the pool gets no thread for the task. The pool must not
+/// end before the submitter has taken the task back.
 #[test]
 fn a_pool_is_not_at_its_end_while_a_task_is_put_aside() {
     let scripts = vec![vec![Step::Submit(Body::Quick)], vec![Step::Close]];
     check_scenario(Scenario { factory: vec![Call::Fails], scripts, ..Scenario::plain() });
 }
 
-/// No thread came for a task. The pool ends only after that task has ended.
+/// The pool got no thread for a task. The pool terminates only after that task has ended.
 #[test]
 fn a_pool_is_not_at_its_end_while_a_task_is_that_no_thread_came_for() {
     let (factory, patient) = (vec![Call::DropsLater], false);

@@ -17,11 +17,11 @@ pub(super) struct Scenario {
     pub(super) policy: Policy,
     /// The results of the factory's first calls. In all later calls, the factory starts threads.
     pub(super) factory: Vec<Call>,
-    /// True if each hook panics at its end.
+    /// True if each hook panics at the end of its call.
     pub(super) hooks_panic: bool,
     /// The steps of each thread. The last of these threads is the test's main thread.
     pub(super) scripts: Vec<Vec<Step>>,
-    /// True if the main thread waits until all tasks have ended before it ends the pool.
+    /// True if the main thread waits for the end of all tasks before it ends the pool.
     pub(super) patient: bool,
     pub(super) end: End,
 }
@@ -33,7 +33,7 @@ pub(super) enum Queue {
     HandOff,
     Priority,
     PriorityBounded(usize),
-    /// A priority queue with a user's comparator.
+    /// A priority queue with a comparator that a user has written.
     Compared,
     Lifo,
     LifoBounded(usize),
@@ -51,15 +51,15 @@ pub(super) enum Policy {
     DiscardOldest,
 }
 
-/// The result of one call of a thread factory.
+/// The outcome of one call of a thread factory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     Starts,
     Fails,
     Panics,
-    /// Drops the worker, but reports a started thread.
+    /// Reports that a thread has started, but drops the worker.
     Drops,
-    /// Reports a started thread, and another thread drops the worker later.
+    /// Reports that a thread has started; another thread drops the worker later.
     DropsLater,
 }
 
@@ -73,7 +73,7 @@ impl Call {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Body {
     Quick,
-    /// Waits until the main thread opens the gate, or until it is cancelled.
+    /// The body waits until the main thread opens the gate, or until the task is cancelled.
     Gate,
     Panics,
     /// Submits a quick task to its own pool.
@@ -102,7 +102,7 @@ pub(super) enum Step {
     Join,
     Shutdown,
     ShutdownNow,
-    /// Shuts the pool down and waits for its end.
+    /// Shuts the pool down and waits until the pool has terminated.
     Close,
 }
 
@@ -123,8 +123,8 @@ pub(super) enum End {
 }
 
 impl Scenario {
-    /// Returns a pool of one thread with an unbounded queue, and no steps. The tests that name a scenario
-    /// start with this scenario.
+    /// Returns a pool of one thread with an unbounded queue, and no steps. Tests that name their scenario
+    /// derive it from this scenario.
     pub(super) fn plain() -> Self {
         Self {
             queue: Queue::Unbounded,
@@ -223,7 +223,7 @@ impl Scenario {
                 Step::Prestart,
             ]),
             18 if self.opens_early() => Step::Join,
-            // A close of the pool waits for the tasks at the gate.
+            // A call of `close` waits for the tasks at the gate.
             _ if ends_early && self.opens_early() => {
                 *dice.one_of(&[Step::Shutdown, Step::ShutdownNow, Step::Close])
             }
@@ -237,15 +237,15 @@ impl Scenario {
             0..=2 => Body::Quick,
             3 | 4 => Body::Gate,
             5 => Body::Panics,
-            // A task that waits for room in its own pool occupies the thread that could make room. Such a
+            // If a task waits for room in its own pool, it occupies the thread that could make room. Such a
             // deadlock is a fault of the task itself.
             _ if self.policy == Policy::Block => Body::Quick,
             _ => Body::Submits,
         }
     }
 
-    /// Returns true if the gate opens while the threads still make their steps. The gate must open if a
-    /// submitter can wait for a task that waits at the gate.
+    /// Returns true if the gate must open before the threads have done all their steps. The gate must open
+    /// early if a submitter can wait for a task that waits at the gate.
     pub(super) fn opens_early(&self) -> bool {
         matches!(self.policy, Policy::Block | Policy::BlockAWhile | Policy::CallerRuns)
     }
@@ -261,7 +261,7 @@ impl Scenario {
         self.factory.iter().any(|call| call.is_a_lie())
     }
 
-    /// Returns the highest maximum number of threads that the pool ever has.
+    /// Returns the largest number that the pool's maximum of threads ever has.
     pub(super) fn highest_maximum(&self) -> usize {
         let set = self.scripts.iter().flatten().filter_map(|step| match *step {
             Step::Maximum(threads) | Step::Threads(threads) => Some(threads),

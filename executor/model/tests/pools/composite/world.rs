@@ -1,4 +1,4 @@
-//! Plays a scenario and judges its result.
+//! Plays a scenario and checks its result.
 
 use std::cmp::Ordering as Order;
 use std::collections::VecDeque;
@@ -55,10 +55,10 @@ struct Record {
     id: TaskId,
     canceller: OnceLock<Canceller>,
     handle: Plain<Option<TaskHandle<usize>>>,
-    /// True if the task was accepted. The flag is set when the submitter learns of the acceptance.
+    /// True if the task was accepted. The flag is set when the submitter learns that the task was accepted.
     accepted: OnceLock<bool>,
-    /// The number of times that the body has run, that a worker has taken the task, and that the pool has
-    /// handed the task back.
+    /// Three counts: how often the body has run, how often a worker has taken the task, and how often the
+    /// pool has handed the task back.
     runs: AtomicUsize,
     taken: AtomicUsize,
     came_back: AtomicUsize,
@@ -97,7 +97,7 @@ impl Drop for Gone {
 
 struct World {
     scenario: Scenario,
-    // This mutex is a plain one, not the model's, so an operation under the mutex is not a step of a
+    // This mutex is a mutex of std, not of the model, so an operation under the mutex is not a step of a
     // schedule.
     records: Plain<Vec<Arc<Record>>>,
     /// The pool, for tasks that submit other tasks.
@@ -216,8 +216,8 @@ impl World {
             }
             Step::Purge => pool.purge(),
             Step::Look => self.look(pool),
-            // Some new settings contradict the others, and the pool refuses them. A refusal of settings is a
-            // step, too.
+            // Some new settings contradict the other settings, and the pool refuses these new settings. A
+            // step may be a change of settings that the pool refuses.
             Step::Maximum(threads) => drop(pool.set_maximum_threads(threads)),
             Step::Core(threads) => drop(pool.set_core_threads(threads)),
             Step::Threads(threads) => drop(pool.set_threads(threads)),
@@ -275,8 +275,8 @@ impl World {
             });
             _ = slot.set(Arc::clone(&record));
             if let Some(handle) = &handle {
-                // The canceller is stored early, so that another thread can cancel the task while it is being
-                // submitted.
+                // The canceller is stored early, so that another thread can cancel the task while a thread
+                // submits it.
                 _ = record.canceller.set(handle.canceller());
             }
             *plain(&record.handle) = handle;
@@ -342,7 +342,7 @@ impl World {
         let record = self.records().into_iter().find(|record| record.id == task.id());
         let record = record.expect("one of ours");
         record.came_back.fetch_add(1, SeqCst);
-        // A task that waits at the gate would block the thread that opens the gate.
+        // A task that waits at the gate would block the thread that must open the gate.
         if record.number.is_multiple_of(2) && record.body != Body::Gate {
             task.run();
         }
@@ -357,9 +357,9 @@ impl World {
 
     // ----- the judgement -----
 
-    /// Checks the pool when all threads have made their steps. While the gate is shut, each remaining task
-    /// waits only for the gate. In two cases nothing is certain: if a thread's start can still fail, and if
-    /// the pool may drop a task that it has accepted.
+    /// Checks the pool when all threads have done their steps. While the gate is shut, each remaining task
+    /// waits only for the gate. Nothing is certain in two cases: the start of a thread can still fail, or the
+    /// pool may drop a task that it has accepted.
     fn look_at_the_quiet_pool(&self, pool: &ThreadPoolExecutor) {
         self.look(pool);
         let snapshot = pool.snapshot(); // no cancel is under way, so the count of waiting tasks is exact
@@ -373,7 +373,7 @@ impl World {
             return;
         }
         let owed = || self.all().filter(|record| record.is_the_pools());
-        // Cancelled tasks do not wait at the gate any more.
+        // A cancelled task no longer waits at the gate.
         owed().filter(|record| record.cancelled.load(SeqCst)).for_each(|record| record.over.wait().unwrap());
         if queue == Queue::HandOff {
             // A task that was handed to a thread runs at once, even if all other tasks wait.
@@ -383,7 +383,7 @@ impl World {
             let stats = pool.stats();
             let gates = owed().filter(|record| record.body == Body::Gate && !record.is_over());
             if gates.count() < stats.threads.min(stats.maximum_threads) {
-                // The tasks that do not wait at the gate have a thread of the pool.
+                // Each task that does not wait at the gate has a thread of the pool.
                 for record in owed() {
                     let end = if record.body == Body::Gate { &record.begun } else { &record.over };
                     end.wait().unwrap(); // otherwise shuttle reports a deadlock
@@ -396,7 +396,7 @@ impl World {
             }
             let mut there = self.at_the_gate.lock().unwrap();
             while *there < stats.threads {
-                // If such a wait never ends, shuttle reports a deadlock.
+                // If one of these waits never ends, shuttle reports a deadlock.
                 there = self.one_more_at_the_gate.wait(there).unwrap();
             }
             let there = *there;
@@ -410,14 +410,14 @@ impl World {
         }
     }
 
-    /// Ends the pool in the scenario's way, and checks the result.
+    /// Ends the pool in the way that the scenario names, and checks the result.
     fn end(&self, pool: Arc<ThreadPoolExecutor>) {
         let Scenario { end, patient, .. } = self.scenario;
         if patient || !matches!(end, End::ShutdownNow | End::DropCancelling) {
             self.gate.count_down();
         }
         if patient {
-            // Each task must end while the pool lives; if a task does not end, shuttle reports a deadlock.
+            // Each task must end before the pool ends; if a task does not end, shuttle reports a deadlock.
             for record in self.all() {
                 let handle = plain(&record.handle).take();
                 if let Some(handle) = handle {
@@ -435,8 +435,8 @@ impl World {
             }
             End::Drop | End::DropCancelling | End::DropDetached => {
                 drop(pool);
-                // The last owner that drops a pool waits for the pool's end. That owner is the main thread,
-                // unless one of the pool's tasks owns the pool, too.
+                // If an owner is the last to drop a pool, the drop waits for the pool's end. The main thread
+                // is that owner, unless one of the pool's tasks owns the pool, too.
                 if end == End::DropDetached || self.scenario.has_children() {
                     self.terminated.wait().unwrap();
                 }
@@ -458,7 +458,7 @@ impl World {
         stats
     }
 
-    /// Checks an ended pool: each task has had one fate, and its handle reports that fate.
+    /// Checks an ended pool: each task has had one fate, and the task's handle reports this fate.
     fn judge(&self) {
         assert_eq!(self.terminations.load(SeqCst), 1);
         let records = self.records();
@@ -505,14 +505,14 @@ impl World {
 }
 
 impl Record {
-    /// Waits for the outcome, which must fit the record of the task.
+    /// Waits for the outcome, and checks that the outcome fits the record of the task.
     fn check_outcome(&self, handle: TaskHandle<usize>) {
         let outcome = handle.join(); // otherwise shuttle reports a deadlock
         let (ran, cancelled) = (self.runs.load(SeqCst) == 1, self.cancelled.load(SeqCst));
         match outcome {
             Ok(number) => assert!(number == self.number && ran && !cancelled && self.body != Body::Panics),
             Err(JoinError::Panicked(_)) => assert!(ran && !cancelled && self.body == Body::Panics),
-            // The thread that cancelled the task has perhaps not recorded its cancel yet.
+            // The thread that cancelled the task may not have recorded the cancel yet.
             Err(JoinError::Cancelled(_)) => {
                 assert!(!ran || cancelled || self.canceller.get().is_some(), "{}", self.number);
             }

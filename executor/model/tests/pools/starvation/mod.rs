@@ -1,8 +1,8 @@
-//! Threads that wait only for each other: exactly one of them gets the report, whatever happens at the same
-//! time, and no report is needless.
+//! If threads wait only for each other, exactly one thread gets the report, no matter what happens at the
+//! same time, and no report is false.
 //!
-//! Each model checks both rules. A waiter that gets a false report fails an assertion. A waiter that gets no
-//! report, although it should, never wakes; shuttle reports that as a deadlock.
+//! Each model checks both rules. A waiter that gets a false report fails an assertion. A waiter that should
+//! get a report, but does not, never wakes; shuttle reports this as a deadlock.
 
 mod others; // a second waiter, a cancel, help
 mod sources; // other sources than one task: several tasks, and permits
@@ -22,7 +22,8 @@ fn fixed(threads: usize) -> Arc<ThreadPoolExecutor> {
     shared(ThreadPoolExecutor::builder().threads(threads))
 }
 
-/// Joins a task. Returns `None` if the join starves: then the task has not ended, and is cancelled.
+/// Joins a task. Returns `None` if the join starves; in that case the function cancels the task, which has
+/// not ended.
 fn join<T: Send + 'static>(handle: TaskHandle<T>) -> Option<T> {
     match handle.join() {
         Ok(value) => Some(value),

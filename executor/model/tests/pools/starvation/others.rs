@@ -1,4 +1,4 @@
-//! A second waiter, a waiter that is cancelled, and the help that a pool gives before a waiter gets the
+//! Tests a second waiter, a waiter that is cancelled, and the help that a pool gives before a waiter gets the
 //! report.
 
 use std::sync::{Arc, Mutex};
@@ -62,8 +62,8 @@ fn of_two_that_wait_in_one_pool_one_is_told() {
 
 // ----- against cancel -----
 
-/// The first task is cancelled before the second task waits for it. It is possible that the first task has
-/// not noticed its cancel yet.
+/// The first task is cancelled before the second task waits for the first task. The first task may not have
+/// noticed its cancel yet.
 #[test]
 fn one_that_was_cancelled_goes_on() {
     check(|| {
@@ -113,7 +113,7 @@ fn a_task_that_is_cancelled_in_the_queue_ends_the_wait_or_was_reported_before() 
     });
 }
 
-/// Tasks that are handed back are in no queue. The owner of the returned tasks drops them, which ends the
+/// Tasks that are handed back are in no queue. The owner of these tasks drops them, and the drop ends the
 /// wait for them.
 #[test]
 fn tasks_that_are_handed_back_are_waited_for_or_were_reported_before() {

@@ -1,4 +1,4 @@
-//! A submission waits for room in its own pool's queue. At the same time another thread makes room, or fills
+//! A submission waits for room in its own pool's queue. At the same time another thread makes room, or takes
 //! the room that became free.
 
 use std::sync::Arc;
@@ -48,8 +48,8 @@ fn a_cancel_makes_room_or_comes_too_late() {
     });
 }
 
-/// Two threads wait for room, and each needs room that only the other thread could make. One thread gets the
-/// report and ends its task, which makes room for the other thread.
+/// Two threads wait for room, and only the other thread can make the room that each of them needs. One thread
+/// gets the report and ends its task, which makes room for the other thread.
 #[test]
 fn of_two_submissions_one_is_told_and_the_other_goes_on() {
     check(|| {
@@ -71,7 +71,7 @@ fn of_two_submissions_one_is_told_and_the_other_goes_on() {
     });
 }
 
-/// The first thread waits for room. A second thread is started, and takes the task in the queue.
+/// The first thread waits for room. A second thread is started, and takes the task out of the queue.
 #[test]
 fn another_thread_makes_room_or_comes_too_late() {
     check(|| {
@@ -90,7 +90,7 @@ fn another_thread_makes_room_or_comes_too_late() {
     });
 }
 
-/// The other thread is about to end its task, and then takes the task in the queue.
+/// The other thread ends its task, and then takes the task out of the queue.
 #[test]
 fn a_thread_that_does_not_wait_makes_room() {
     check(|| {

@@ -1,4 +1,4 @@
-//! The owner of a scope waits for lent closures. A thread first takes a closure, and then begins it.
+//! The owner of a scope waits for lent closures. A thread takes a closure first, and begins it later.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use executor_model::prelude::*;
 use super::{fixed, join};
 use crate::check;
 
-/// Between these two steps, a search cannot find the closure, but the closure will run, so the library must
-/// not report any waiter.
+/// Between these two steps, a search cannot find the closure. But the closure will run, so the library must
+/// not report any waiter as starved.
 #[test]
 fn whoever_waits_for_the_owner_of_a_scope_is_not_told() {
     check(|| {
@@ -16,7 +16,7 @@ fn whoever_waits_for_the_owner_of_a_scope_is_not_told() {
         let lends_to = Arc::clone(&other);
         let lends = move || {
             for _ in 0..4 {
-                // A single round can miss the moment between the two steps, so there are several rounds.
+                // One round can miss the moment between the two steps, so the test runs several rounds.
                 lends_to.scope(|scope| scope.spawn(|| ()).unwrap()).unwrap();
             }
         };

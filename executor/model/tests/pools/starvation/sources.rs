@@ -1,5 +1,4 @@
-//! Waits for other events: for a task that comes to a full pool, for the first of several tasks, and for
-//! permits.
+//! Waits for other events: a task that comes to a full pool, the first of several tasks, or permits.
 
 use std::sync::Arc;
 
@@ -18,8 +17,8 @@ fn is_told<T>(result: Result<T, CutShort>) -> bool {
 
 // ----- against a task that comes -----
 
-/// The awaited task comes to the pool whose only thread waits for that task. The task comes through the
-/// inbox or under the lock.
+/// The awaited task comes to the pool whose only thread waits for that task. The task comes either through
+/// the inbox or under the lock.
 #[test]
 fn a_task_that_comes_to_a_full_pool_has_its_threads_look() {
     check(|| {
@@ -132,8 +131,8 @@ fn of_two_that_hold_permits_and_want_more_one_is_told() {
     });
 }
 
-/// The thread outside the pool has a permit and gives it back. After that, the task can only wait for its own
-/// permit.
+/// A thread outside the pool has a permit and gives it back. After that, if the task still waits, it can wait
+/// only for the permit that the task itself holds.
 #[test]
 fn a_permit_outside_is_waited_for_until_it_is_back() {
     for (wants, told) in [(1, false), (2, true)] {

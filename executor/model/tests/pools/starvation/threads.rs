@@ -1,5 +1,5 @@
 //! Threads that could end a wait: a thread outside the pool, a free thread, a thread that the pool has
-//! requested, and a thread that is about to leave.
+//! requested, and a thread that is about to end.
 
 use std::io;
 use std::sync::{Arc, OnceLock, Weak};
@@ -19,7 +19,8 @@ fn growing(most: usize) -> ThreadPoolBuilder {
 
 // ----- against a task on a thread outside -----
 
-/// One task waits for a task that a thread outside the pool runs. Another task waits for the first task.
+/// One task waits for another task, which a thread outside the pool runs. A third task waits for the first
+/// task.
 #[test]
 fn a_task_that_ends_elsewhere_is_waited_for() {
     check(|| {
@@ -45,7 +46,7 @@ fn a_thread_that_is_free_is_counted_on() {
     });
 }
 
-/// During a search, the other thread can take the task, end it and leave. A report must name a task that has
+/// During a search, the other thread can take the task, run it and end. A report must name a task that has
 /// not begun.
 #[test]
 fn a_task_that_ends_while_somebody_looks_is_not_reported() {
@@ -129,7 +130,7 @@ fn a_thread_that_was_ordered_and_does_not_come_is_waited_for_no_longer() {
 
 // ----- against `set_threads` -----
 
-/// The new thread comes before the wait, after the report, or between the wait and the report.
+/// The new thread comes before the wait, after the report, or after the wait has begun and before the report.
 #[test]
 fn more_threads_end_the_wait_or_come_too_late() {
     check(|| {
@@ -163,7 +164,7 @@ fn the_last_free_thread_leaves_and_the_one_that_waits_is_told() {
     });
 }
 
-/// A thread that no longer counts for its pool waits in a hook. The other thread of the pool is free.
+/// A thread that the pool no longer counts waits in a hook. The other thread of the pool is free.
 #[test]
 fn a_thread_that_has_left_its_pool_is_not_one_of_those_that_wait() {
     struct WaitsAtTheEnd(OnceLock<Weak<ThreadPoolExecutor>>);

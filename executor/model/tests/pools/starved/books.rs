@@ -1,24 +1,26 @@
-//! The test's own records, which say for each thread what it waits for. The test's tasks and threads report
-//! each step before or after the step, under one lock. The records never ask the library.
+//! The test's own records, which note for each thread the event that it waits for. The test's tasks and
+//! threads report each step before or after the step, under one lock. The records never get their information
+//! from the library.
 //!
-//! A thread reports an event a little before or a little after the event, as the kind of event requires. So
-//! the test can be sure of its answer to each of these two questions:
+//! A thread records some kinds of events just before the event, and other kinds of events just after the
+//! event. So the test can be sure of its answer to each of these two questions:
 //!
 //! * *Could a thread inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) If
-//!   an event opens a wait, a thread reports it after the event; if an event closes a wait, a thread reports
-//!   it before the event. So if a wait was closed at any moment, the records also showed it as closed at some
-//!   moment between its beginning and its end. The end of a body is recorded while the body's thread is still
-//!   busy, so that record opens no closed wait.
+//!   an event opens a wait, a thread records the event after it has happened; if an event closes a wait, a
+//!   thread records the event before it happens. So if a wait was closed at any moment, then the records,
+//!   too, showed the wait as closed at some moment between the beginning and the end of the wait. The end of
+//!   a body is recorded while the thread of the body is still busy, so this record opens no closed wait.
 //! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Here the records use only certain
-//!   facts: that a pool has accepted a task, and that a thread is in a body and waits there. The library can
-//!   be just about to find the wait. For this reason the test asks again until the answer is no.
+//!   facts: that a pool has accepted a task, and that a thread is in a body and waits there. The library may
+//!   not have found the wait yet, because it is just about to find it. For this reason the test asks again
+//!   until the answer is no.
 
 use std::collections::HashMap;
 use std::sync::{Mutex as Plain, MutexGuard, PoisonError};
 
 use shuttle::thread::{self, ThreadId};
 
-/// The records, and the faults that were found in them.
+/// The records of the test, and the faults that they show.
 #[derive(Default)]
 pub(super) struct Books(Plain<State>);
 
@@ -30,7 +32,7 @@ pub(super) struct State {
     tasks: Vec<TaskBook>,
     /// The number of permits of each semaphore.
     pub(super) semaphores: Vec<usize>,
-    /// The held permits; each entry has the semaphore, the holder and the number of permits.
+    /// The permits that are held; each entry has the semaphore, the holder and the number of permits.
     held: Vec<(usize, usize, usize)>,
     pub(super) services: Vec<ServiceBook>,
     waits: usize,
@@ -41,7 +43,7 @@ pub(super) struct State {
 pub(super) struct PoolBook {
     pub(super) most: usize,
     pub(super) bound: Option<usize>,
-    /// True if a worker may leave although there is work.
+    /// True if a worker may end although there is work.
     pub(super) shrinks: bool,
     pub(super) is_shut_down: bool,
     /// True if the pool was stopped, so that the tasks on its threads are cancelled.
@@ -52,7 +54,8 @@ pub(super) struct PoolBook {
 struct ThreadBook {
     works_for: Option<usize>,
     is_there: bool,
-    /// The bodies and waits that the thread is currently in. The last entry is the innermost body or wait.
+    /// The bodies that the thread is running, and the waits in which the thread is. The last entry is the
+    /// innermost of them.
     frames: Vec<Frame>,
 }
 
@@ -66,13 +69,13 @@ enum Frame {
 struct Wait {
     what: What,
     number: usize,
-    /// True if at some moment since the beginning of the wait, nothing inside could have ended it.
+    /// True if at some moment since the beginning of the wait, no event inside could have ended the wait.
     was_closed: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(super) enum What {
-    /// An event that comes by itself, such as a deadline.
+    /// An event that happens by itself, such as a deadline.
     Open,
     Task(usize),
     /// A wait for all of the given tasks.
@@ -104,15 +107,18 @@ enum Place {
 
 #[derive(Debug, Default)]
 pub(super) struct ServiceBook {
-    /// The tasks that were given to the service and have not come out.
+    /// The tasks that were submitted to the service, and that no taker has received yet.
     pub(super) tasks: Vec<usize>,
-    /// The number of threads that are about to take a task, or that have taken a task and not reported it.
+    /// The number of threads that are about to take a task, or that have taken a task but have not recorded
+    /// this yet.
     pub(super) takers: usize,
-    /// The pool of the tasks of a race. A cancelled task cannot win the race, so another task must win.
+    /// The pool to which the tasks of a race are submitted. A cancelled task cannot win the race, so another
+    /// task must win.
     pub(super) race_in: Option<usize>,
 }
 
-/// Decides which answer must be certain. If the records are not sure of that answer, they give the opposite answer.
+/// Selects the answer that must be certain. If the records cannot be sure that this answer is right, they
+/// give the other answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
     ThatItWasOpen,
@@ -143,7 +149,8 @@ impl Books {
 
     // ----- threads -----
 
-    /// Records that a thread is about to start. `works_for` is the thread's pool, if it has one.
+    /// Records that a thread is about to be started. `works_for` is the pool to which the thread belongs, if
+    /// there is one.
     pub(super) fn thread_comes(&self, works_for: Option<usize>) -> usize {
         self.write(|state| {
             state.threads.push(ThreadBook { works_for, is_there: true, frames: Vec::new() });
@@ -277,7 +284,7 @@ impl Books {
 
     // ----- questions -----
 
-    /// Returns a wait that nothing inside can end, if the records are sure of such a wait.
+    /// Returns a wait that no event inside can end, if the records are sure of such a wait.
     pub(super) fn without_end(&self) -> Option<String> {
         let state = self.state();
         let closed = state.closed(Sure::ThatItIsClosed);
@@ -300,7 +307,7 @@ impl Books {
 }
 
 impl State {
-    /// Describes all waits and tasks that have not ended, for the reader of a failure.
+    /// Describes all unfinished waits and tasks, for the reader of a failure.
     fn show(&self) -> String {
         let threads = self.threads.iter().enumerate().filter(|(_, thread)| thread.is_there);
         let threads = threads
@@ -333,9 +340,9 @@ impl State {
         }
     }
 
-    /// Returns the largest set of threads that only members of the set could release. The set begins with all
-    /// waiting threads. Then each thread that an outsider could release is removed, until no such thread is
-    /// left.
+    /// Finds threads that can be released only by each other, and returns the largest set of them. At first
+    /// the set contains all waiting threads. Then the function repeatedly removes a thread that a thread
+    /// outside the set could release, until the set contains no such thread.
     pub(super) fn closed(&self, sure: Sure) -> Vec<bool> {
         let mut view = View { state: self, sure, closed: vec![true; self.threads.len()] };
         loop {
@@ -402,8 +409,8 @@ impl View<'_> {
             && (self.must_be_sure() || !may_grow)
     }
 
-    /// Returns true if a waiter for the given tasks can never continue. The waiter waits for the tasks in
-    /// their order.
+    /// Returns true if a waiter for the given tasks can never continue. The waiter waits for one task after
+    /// the other, in the given order.
     fn all(&self, tasks: &[usize], pool: usize) -> bool {
         let first = tasks.iter().find(|&&task| !self.state.tasks[task].is_done);
         first.is_some_and(|&task| self.task(task)) || self.still_submits(tasks, pool)
@@ -414,8 +421,8 @@ impl View<'_> {
         if race_in.is_some_and(|pool| self.still_submits(tasks, pool)) {
             return true;
         }
-        // In a race, the records do not know which tasks were refused. The waiter does not wait for refused
-        // tasks.
+        // The records do not know which tasks of a race were refused. The waiter does not wait for the
+        // refused tasks.
         let may_be_refused = |task: usize| {
             let is_on_its_way = matches!(self.state.tasks[task].place, Place::Going(_));
             race_in.is_some() && is_on_its_way && !self.must_be_sure()
@@ -428,14 +435,15 @@ impl View<'_> {
         to_come <= may_be_taken && !open.is_empty() && open.into_iter().all(|&task| self.task(task))
     }
 
-    /// Returns true if some of the given tasks are on their way into a pool that may have no room for them.
+    /// Returns true if some of the given tasks are on their way into a pool, and this pool may have no room
+    /// for them.
     fn still_submits(&self, tasks: &[usize], pool: usize) -> bool {
         let is_on_its_way = |task: &usize| matches!(self.state.tasks[*task].place, Place::Going(_));
         !self.must_be_sure() && tasks.iter().any(is_on_its_way) && self.pool(pool)
     }
 
-    /// Returns true if nothing inside can end a waiter's wait for permits. Waiters for permits are served in
-    /// the order in which they came.
+    /// Returns true if no event inside can end a waiter's wait for permits. Waiters for permits get the
+    /// permits in the order in which the waiters came.
     fn permits(&self, thread: usize, number: usize, kind: usize, wanted: usize) -> bool {
         let held = self.state.held.iter().filter(|held| held.0 == kind);
         let (mut in_hands, mut all_wait) = (0, true);

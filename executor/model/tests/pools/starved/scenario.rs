@@ -1,4 +1,5 @@
-//! The events of one scenario: the pools, the steps of their tasks, and the acts of the threads outside.
+//! The events of one scenario: the pools, the steps of their tasks, and the acts of the threads outside the
+//! pools.
 
 use std::time::Duration;
 
@@ -8,13 +9,13 @@ use crate::dice::Dice;
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {
     pub(super) pools: Vec<PoolPlan>,
-    /// The tasks that all threads can join from the beginning. A thread outside runs or submits each of
-    /// these tasks at some time.
+    /// The tasks that all threads can join from the beginning. A thread outside the pools runs or submits
+    /// each of these tasks at some time.
     pub(super) named: Vec<Plan>,
     pub(super) promises: usize,
     /// The number of permits of each semaphore.
     pub(super) semaphores: Vec<usize>,
-    /// The acts of each thread outside.
+    /// The acts of each thread outside the pools.
     pub(super) outside: Vec<Vec<Act>>,
 }
 
@@ -26,7 +27,7 @@ pub(super) struct PoolPlan {
     pub(super) bound: Option<usize>,
     pub(super) full: WhenFull,
     pub(super) core_timeout: bool,
-    /// The number of spare threads that the pool may start beyond its maximum, for threads that starve.
+    /// The number of spare threads that the pool may start beyond its maximum, if threads starve.
     pub(super) spares: usize,
 }
 
@@ -47,18 +48,19 @@ pub(super) enum Step {
     Join(usize, Plan, How),
     /// Submits a task and keeps the handle.
     Submit(usize, Plan),
-    /// Waits for the last task whose handle was kept.
+    /// Waits for the newest task whose handle the thread has kept.
     JoinLast(How),
     JoinNamed(usize, How),
     Promise(usize, How),
     All(usize, Vec<Plan>),
     Any(usize, Vec<Plan>),
-    /// Submits all tasks to a completion service of its own, and takes handles until no task is left.
+    /// Submits all tasks to a new completion service, and takes handles until no task is left.
     Service(usize, Vec<Plan>),
-    /// Gives a task to the common service, or takes a handle from it.
+    /// `Give` submits a task to the common service, and `Take` takes a handle from the service.
     Give(Plan),
     Take(How),
-    /// Takes permits. `Release` gives the permits back; without it, they come back when the task ends.
+    /// Takes permits. `Release` gives the permits back; if there is no `Release`, the end of the task gives
+    /// them back.
     Acquire(usize, usize, How),
     Release,
 }
@@ -66,19 +68,19 @@ pub(super) enum Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
     Plain,
-    /// Uses a shared handle, if the wait has a form for shared handles.
+    /// Uses a shared handle, if this kind of wait can use a shared handle.
     Shared,
     Timed,
 }
 
-/// The act of a thread outside the pools.
+/// One act of a thread outside the pools.
 #[derive(Debug, Clone)]
 pub(super) enum Act {
     Yield,
-    /// Checks that each wait has been reported if nothing inside can end it.
+    /// Checks that the library has reported each wait that no event inside can end.
     Settle,
     Submit(usize, usize),
-    /// Runs a named task on a thread that belongs to no pool.
+    /// Runs a named task on a thread outside the pools.
     Run(usize),
     Complete(usize),
     Cancel(usize),
@@ -99,9 +101,10 @@ impl Scenario {
     pub(super) fn draw(seed: u64) -> Self {
         let dice = &mut Dice(seed);
         let mut pools: Vec<_> = (0..=dice.up_to(2)).map(|_| PoolPlan::draw(dice)).collect();
-        // The threads outside give tasks to the common service, which is over the first pool. If the threads
-        // outside waited for room in that pool, a worker could wait for an act of such a thread. The library
-        // does not know about the acts of threads outside, so submitters to the first pool must not wait.
+        // The threads outside the pools give tasks to the common service, which submits them to the first
+        // pool. If these threads waited for room in that pool, a worker could wait for an act of one of these
+        // threads. The library does not know the acts of threads outside, so submitters to the first pool
+        // must not wait.
         if pools[0].full == WhenFull::Block {
             pools[0].full = WhenFull::Abort;
         }

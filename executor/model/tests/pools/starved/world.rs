@@ -1,4 +1,4 @@
-//! Plays a scenario, and records its events as they happen.
+//! Plays a scenario, and records its events when they happen.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -121,8 +121,9 @@ impl World {
         world
     }
 
-    /// Ends the scenario; by now all awaited events have happened. If a wait still does not end, the library
-    /// has missed the wait. In that case this function does not end either, and shuttle reports a deadlock.
+    /// Ends the scenario; at this point all awaited events have happened. If a wait does not end now, the
+    /// library has missed the wait. In that case this function does not return either, and shuttle reports a
+    /// deadlock.
     fn end(self: Arc<Self>, helpers: Vec<Helper>) {
         for named in self.named() {
             let joined = named.known.handle.join();
@@ -211,7 +212,7 @@ impl ThreadFactory for Threads {
     }
 }
 
-/// Ignores reports that were dropped unread by a submission or a race.
+/// Ignores reports that a submission or a race has dropped unread.
 struct Quiet;
 
 impl PanicHandler for Quiet {
@@ -323,7 +324,8 @@ impl World {
                     _ => false,
                 };
                 let joined = self.books.wait(What::Task(number), || handle.join(), starved);
-                // In the end, the other tasks let the awaited task run.
+                // Every second task cancels the awaited task; each other task lets the awaited task run in
+                // the end.
                 if let (0, Err(JoinError::Starved(handle, _))) = (task % 2, joined) {
                     handle.cancel();
                 }
@@ -473,7 +475,7 @@ struct Stock<'a> {
 
 type Held<'a> = VecDeque<(usize, usize, Permit<'a>)>;
 
-/// Reads a report, checks that the report is consistent, and always returns true.
+/// Reads a report, checks that the report is consistent, and returns true in every case.
 fn read(report: &Starvation) -> bool {
     assert!(report.closes_at() < report.chain().len(), "{report}");
     true
@@ -482,7 +484,8 @@ fn read(report: &Starvation) -> bool {
 // ----- the threads outside -----
 
 impl World {
-    /// Makes the acts of the thread. Returns the threads of the acts that have not ended by then.
+    /// Performs the acts of the thread. Some acts start a thread of their own: returns those threads that
+    /// have not ended.
     fn go_through(self: &Arc<Self>, script: &[Act]) -> Vec<Helper> {
         let (mut helpers, mut permits) = (Vec::new(), Held::new());
         for act in script {
@@ -498,7 +501,7 @@ impl World {
             Act::Settle => self.settle(),
             Act::Submit(named, pool) => helpers.extend(self.submit_named(*named, *pool)),
             Act::Run(named) => helpers.extend(self.take_named(*named).map(|task| {
-                // The task runs on a thread of its own, because the task may wait for the next act of the
+                // The task runs on a separate thread, because the task may wait for the next act of the
                 // calling thread.
                 self.thread_outside(move |_| drop(task.run()))
             })),
@@ -531,7 +534,7 @@ impl World {
         }
     }
 
-    /// Waits until the records show that something inside can still end every wait.
+    /// Waits until the records show that events inside the pools can end every wait.
     fn settle(&self) {
         for _ in 0..20_000 {
             match self.books.without_end() {
@@ -546,7 +549,7 @@ impl World {
         plain(&self.named()[named].task).take()
     }
 
-    /// Submits a named task. If the submitter may have to run the task, a thread of its own submits it.
+    /// Submits a named task. If the submitter may have to run the task, a separate thread submits the task.
     fn submit_named(self: &Arc<Self>, named: usize, pool: usize) -> Option<Helper> {
         let pool = if self.scenario.pools[pool].full == WhenFull::Block { 0 } else { pool };
         let task = self.take_named(named)?;
