@@ -133,8 +133,8 @@ fn without_moves_it_asks_for_them() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // After the submitter's first move, the goal cannot be reached any more. So the test takes two moves
-    // back, and then reaches the goal.
+    // After the submitter's first move, the goal cannot be reached any more. So the test undoes two moves,
+    // and then reaches the goal.
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"?\n2\n?\nb\nb\n7\n1\n2\n1\n?\n1\n").unwrap();
     drop(stdin);

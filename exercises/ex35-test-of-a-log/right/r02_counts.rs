@@ -23,8 +23,8 @@ pub trait Log: Send + Sync {
 }
 
 /// Tests the logs that `new` makes. Each call of `new` makes an open log of the same kind. The test returns
-/// if these logs keep their promises. If a log breaks a promise, the test panics or never returns on at least
-/// one schedule.
+/// normally if these logs keep their promises. If a log breaks a promise, the test panics or never returns on
+/// at least one schedule.
 pub fn accepted_means_written(new: fn() -> Arc<dyn Log>) {
     for the_client_comes_first in [false, true] {
         let log = new();

@@ -29,7 +29,7 @@ pub struct Program {
     pub chapter: String,
     /// The number of minutes that the exercise takes.
     pub minutes: usize,
-    /// The wrong answer whose threads the learner schedules. Without a wrong answer, the program has [code of
+    /// The wrong answer; the learner schedules its threads. Without a wrong answer, the program has [code of
     /// its own](Program::own_code).
     pub code: Option<Code>,
     /// The functions of the code that the learner sees.

@@ -106,8 +106,8 @@ impl Run<Shared> {
     }
 }
 
-/// How much longer a lease is than the time limit of a page, because there is work before and after the
-/// fetch.
+/// The lease of a page lasts longer than the time limit of its fetch by this much, because a worker also
+/// works on the page before and after the fetch.
 #[cfg(feature = "redis")]
 const MARGIN: Duration = Duration::from_secs(30);
 

@@ -114,7 +114,7 @@ fn picks(question: Question) -> usize {
 }
 
 /// Shuttle's scheduler. The scheduler passes each choice to `chooses`, together with the step that followed
-/// the last choice.
+/// the previous choice.
 struct Director {
     chooses: Rc<RefCell<dyn Chooses>>,
     promises: Vec<(&'static str, &'static str)>,
