@@ -4,8 +4,8 @@
 //! finds all primitives of the library in one place. The package in `executor/model` can compile these sources
 //! with stand-ins for the primitives ([loom], [shuttle]). The stand-ins try out thread schedules one by one.
 //!
-//! Three types have no stand-in, on purpose. Neither tool needs to control the counts of `Arc` and `Weak`,
-//! and a [`Duration`] is only a number.
+//! Three types have no stand-in, on purpose. Neither loom nor shuttle needs to control the counts of `Arc`
+//! and `Weak`, and a [`Duration`] is only a number.
 //!
 //! The locks of this module do not poison. It is a rule that user code never runs under a lock of this crate.
 //! So a panic under a lock can only come from a bug in this crate, and even then guards keep the counts
@@ -52,9 +52,9 @@ mod primitives {
         }
     }
 
-    /// How many times an idle thread yields and looks again before it sleeps. In a steady stream of tasks,
-    /// the next task arrives while the thread is still yielding. A yield costs far less than a sleep and a
-    /// wake-up.
+    /// How many times an idle thread yields, and then looks for a task again, before it sleeps. In a steady
+    /// stream of tasks, the next task arrives while the thread is still yielding. A yield costs far less than
+    /// a sleep and a wake-up.
     pub(crate) const PATIENCE: u32 = 10;
 
     /// Returns whether a thread may spin while it waits for another thread. A thread may spin only if both
@@ -215,7 +215,7 @@ impl<T> Mutex<T> {
 #[repr(align(128))]
 pub(crate) struct CachePadded<T>(pub(crate) T);
 
-/// Counts the locks that participating threads take, for a test.
+/// For a test: a counter of the locks that threads take if they take part in the test.
 #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 pub(crate) mod locks_taken {
     use std::cell::Cell;
@@ -293,8 +293,8 @@ pub(crate) mod system_name {
     const KEPT: usize = 15;
 
     /// Returns a short name for a thread, which the system can show. `whole` is the whole name of the thread,
-    /// which is thread `number` of `pool`. Returns `None` if the system keeps `whole`, and also under a
-    /// model.
+    /// and `number` is the number of the thread in `pool`. Returns `None` if the system can keep the name
+    /// `whole`, and also under a model.
     ///
     /// Linux would cut off the number, and show all threads of the pool under one name. So the short name has
     /// the whole number, and as much of the pool's name as fits.

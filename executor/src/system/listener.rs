@@ -17,9 +17,9 @@ use crate::cancel::CancelToken;
 
 /// A [`TcpListener`] whose [`accept`](Self::accept) returns when a token is cancelled.
 ///
-/// Any number of threads may accept. The listener stays open: after the cancel, new clients wait in its
-/// backlog. A thread can still accept these clients, through [`into_inner`](Self::into_inner) or another
-/// clone.
+/// Any number of threads may call `accept` at the same time. The listener stays open: after the cancel, new
+/// clients wait in its backlog. A thread can still accept these clients, through
+/// [`into_inner`](Self::into_inner) or another clone.
 ///
 /// ```
 /// use std::net::TcpListener;
@@ -75,8 +75,8 @@ impl CancellableListener {
     /// ```
     ///
     /// # Errors
-    /// An error that has [`struct@crate::Cancelled`] in it if the token is cancelled. A cancelled call
-    /// accepts no connection. All other errors come from [`TcpListener::accept`].
+    /// If the token is cancelled, the error has [`struct@crate::Cancelled`] in it. A cancelled call accepts
+    /// no connection. All other errors come from [`TcpListener::accept`].
     ///
     /// # Blocking
     /// Blocks until a client connects or the token is cancelled.

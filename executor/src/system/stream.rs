@@ -150,8 +150,9 @@ impl CancellableStream {
         Arc::into_inner(stream).expect("the dropped callback held the only other one")
     }
 
-    /// Makes a call, and returns its result. But if the token is cancelled and the call transfers no data,
-    /// because of an error or the end of the stream, the function returns the token's error.
+    /// Runs `call` with the stream, and returns the result of `call`. But if the token is cancelled and
+    /// `call` transfers no data, because of an error or the end of the stream, the function returns the
+    /// token's error.
     fn call(&self, call: impl FnOnce(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
         self.token.check()?;
         match call(&self.stream) {

@@ -175,7 +175,7 @@ pub(crate) struct ScopeRecord {
     lent: usize,
     /// The closures that perhaps have not begun yet, in the order in which they were lent.
     unbegun: VecDeque<Arc<ScopedJobSlot>>,
-    /// The thread of each closure that has begun.
+    /// For each closure that has begun: the thread that runs the closure.
     running: Vec<ThreadKey>,
     lender: Option<Waker>,
 }
@@ -195,9 +195,10 @@ impl<'scope> ScopedJobs<'scope> {
         Self { record: Arc::default(), scope: PhantomData }
     }
 
-    /// Runs `during`, and returns or unwinds when each closure that was lent meanwhile has run or was
-    /// dropped. Meanwhile calls `settle`, which takes closures back, or waits. The argument of `settle` is
-    /// true if this thread unwinds: in that case `settle` must not run users' code.
+    /// Runs `during`, and returns or unwinds only when all closures that were lent during the call have run
+    /// or were dropped. Until then, calls `settle` again and again: each call takes closures back, or waits.
+    /// The argument of `settle` is true if this thread unwinds: in that case `settle` must not run users'
+    /// code.
     pub(crate) fn keep<A>(&self, during: impl FnOnce() -> A, settle: impl Fn(bool)) -> A {
         self.record.lock().is_open = true;
         let are_settled = || {
@@ -285,7 +286,7 @@ impl ScopedJobSlot {
         true
     }
 
-    /// Notes that this thread has taken the closure.
+    /// Records that this thread has taken the closure.
     fn begin(this: &Arc<Self>, thread: ThreadKey) {
         let mut record = this.record.lock();
         record.running.push(thread);

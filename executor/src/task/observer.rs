@@ -47,8 +47,8 @@ pub(crate) trait TaskObserver: Send + Sync {
     /// Called when the task is given to a user, who may run it, drop it, or keep it for any length of time.
     fn handed_out(&self) {}
 
-    /// Returns a second token, whose cancellation stops the task. The first token is the token that the
-    /// thread has for its tasks. The second token also identifies the executor to which the observer belongs.
+    /// Returns a token whose cancellation stops the task, in addition to the token that the thread has for
+    /// its tasks. The returned token also identifies the executor to which the observer belongs.
     fn root(&self) -> Option<&CancelToken> {
         None
     }

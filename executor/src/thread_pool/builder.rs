@@ -362,7 +362,7 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets the policy that the drop of the pool follows. Default: [`DropPolicy::Finish`].
+    /// Sets what the pool does with its tasks when the pool is dropped. Default: [`DropPolicy::Finish`].
     ///
     /// ```
     /// use executor::{DropPolicy, JoinError, ThreadPoolExecutor, prelude::*};

@@ -126,8 +126,8 @@ impl Inbox {
         tasks.len() + state.unclaimed() > 0
     }
 
-    /// Returns the number of further tasks that can wait, if the queue is first in, first out;
-    /// otherwise returns 0.
+    /// Returns the number of further tasks that can wait if the queue is a `FifoQueue`, and 0 for any other
+    /// queue.
     pub(super) fn room(&self, state: &mut PoolData) -> usize {
         let elsewhere = self.tasks.lock().len() + state.batches.remaining();
         state.queue.as_fifo(Ours).map_or(0, |queue| queue.room().saturating_sub(elsewhere))

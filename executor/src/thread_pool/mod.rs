@@ -222,7 +222,7 @@ impl ThreadPoolExecutor {
     /// thread that was idle for 60 s ends.
     ///
     /// Use a cached pool for many short tasks that come in bursts. If tasks arrive faster than the threads
-    /// complete them, a cached pool starts threads until the system refuses.
+    /// complete them, a cached pool starts threads until the system refuses to start another thread.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};

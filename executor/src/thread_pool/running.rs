@@ -87,7 +87,7 @@ impl PoolShared {
     }
 
     /// Drops a reference to the pool, unless it is the last reference. The drop of the last reference also
-    /// drops users' values, so the function returns the last reference as user code.
+    /// drops users' values, so the function returns this drop as user code, which the caller must run.
     fn let_go(self: Arc<Self>) -> Option<UserCode> {
         Arc::into_inner(self).map(|pool| -> UserCode { Box::new(move || drop(pool)) })
     }

@@ -68,7 +68,7 @@ type Handler = dyn Fn(&LongTask<'_>) + Send + Sync;
 pub(super) struct Watchdog {
     pub(super) limit: Duration,
     pub(super) handler: Box<Handler>,
-    /// The registration of the next look. The drop of the pool removes the registration.
+    /// The timer's entry for the next look of the watchdog. The drop of the pool removes this entry.
     pub(super) next_look: Mutex<Option<TimerEntry>>,
 }
 

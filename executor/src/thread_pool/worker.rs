@@ -38,8 +38,8 @@
 //!    submitter may have requested the worker for a task, or have put a task into the inbox or a hand-off
 //!    queue because the worker sleeps or searches.
 //! 3. A worker decides to leave and stops counting as live in one step, under the lock of the state.
-//! 4. Before a worker sleeps, it closes the inbox and finds no task. The worker holds the lock of the state
-//!    from that look until it sleeps.
+//! 4. A worker sleeps only after it has closed the inbox and found no task. From this look for tasks until it
+//!    sleeps, the worker holds the lock of the state.
 
 use super::batch::{Batch, WorkerSlot};
 use super::cancelled::CancelledTasks;
@@ -107,7 +107,7 @@ struct Search<'a> {
 /// A worker that is counted as live, from `begin` until `leave`.
 struct LiveWorker<'a> {
     shared: &'a PoolShared,
-    /// The number of its worker slot.
+    /// The number of the worker's slot.
     number: usize,
     worker_slot: Arc<WorkerSlot>,
     /// The batch from which the worker claims, until the batch is used up.
@@ -338,7 +338,7 @@ impl<'a> LiveWorker<'a> {
     }
 
     /// Takes this worker out of the count. The worker has held the lock since it decided to leave, so no
-    /// submitter counts on this worker in between.
+    /// submitter has begun to count on this worker since then.
     ///
     /// A surplus worker may leave although there are tasks. A surplus worker need not wake another worker for
     /// these tasks: the surplus worker was busy, so no submitter counted on it.
@@ -411,7 +411,7 @@ mod tests {
     use crate::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
     use std::time::Duration;
 
-    /// Makes a worker unwind, because no call of the library makes a worker unwind.
+    /// For a test: makes a worker unwind, which no call of the library does.
     fn unwind(worker: LiveWorker<'_>) {
         let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _worker = worker;

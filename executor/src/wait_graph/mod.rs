@@ -16,9 +16,9 @@
 //! The wait can end if at least one path leads to something that can go on. Three things can go on. A thread
 //! can go on if it does not wait, waits with a deadline, or belongs to no executor. A pool can go on if it
 //! has an idle thread. A task in no queue can go on, because its owner can run it at any time. If no path
-//! leads to something that can go on, every thread that could help is asleep. If this thread slept, too, all
-//! these threads would sleep until help came from outside: a *starvation deadlock*. Then the wait ends with a
-//! [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can help.
+//! leads to something that can go on, every thread that could help is asleep. If the searching thread slept,
+//! too, all these threads would sleep until help came from outside: a *starvation deadlock*. Then the wait
+//! ends with a [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can help.
 //!
 //! # Nothing is reported that was not true
 //!

@@ -11,7 +11,8 @@ use crate::waiting::awaited::{Awaited, ComesFrom, Relief};
 use crate::waiting::queue_owner::PoolOwner;
 use crate::waiting::starvation::OnStarvation;
 
-/// Helps the wait: a pool starts a thread, or this thread runs a task. Returns false if neither is possible.
+/// Helps the wait: a pool starts a thread, or this thread runs a task. Returns false if neither kind of help
+/// is possible.
 pub(super) fn give(relief: &mut Relief, wait: &SleepingThread, closed: &Closed) -> bool {
     let mut pools = closed.pools.iter().map(|(_, pool)| pool);
     if pools.clone().any(|pool| pool.start_another()) || help_on(wait) {

@@ -1,4 +1,5 @@
-//! The search for something that can go on. A search starts from a thread that is about to sleep.
+//! The search for a thread, pool or task that can go on. A search starts from a thread that is about to
+//! sleep.
 
 use std::collections::{BTreeSet, VecDeque};
 

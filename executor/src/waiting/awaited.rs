@@ -80,8 +80,8 @@ pub(crate) struct Relief {
 }
 
 impl Relief {
-    /// Notes that the pool has started a thread beyond its maximum. The pool dismisses that thread at the end
-    /// of the wait.
+    /// Records that the pool has started a thread beyond its maximum. The pool dismisses that thread at the
+    /// end of the wait.
     pub(crate) fn add_spare_of(&mut self, pool: &Arc<dyn PoolOwner>) {
         self.spares.push(Arc::clone(pool));
     }

@@ -71,7 +71,8 @@ impl Parker {
         self.signal.swap(QUIET, Ordering::Acquire);
     }
 
-    /// Looks at the signal until the spin budget is used up. Returns true if a wake-up has come.
+    /// Spins: looks at the signal again and again, until a wake-up or the deadline has come, or the spin
+    /// budget is used up. Returns true if a wake-up has come.
     pub(crate) fn spin(&self, deadline: Deadline, spin_budget: &mut AdaptiveSpin) -> bool {
         for used in 0..spin_budget.of_this_wait() {
             // Relaxed: `use_up` reads the wake-up again, with Acquire.

@@ -10,8 +10,9 @@
 //!    another thread or by an unknown holder; *with a task*; or *loose*, which means forgotten or drained. If
 //!    a thread of an executor waits for permits that only waiting threads can give back, the wait ends with
 //!    an error: see `wait_graph`.
-//! 3. Three events can make it possible to serve the first waiter: permits are released, the waiter before it
-//!    is served, or a waiter gives up its place. The thread that causes the event wakes the first waiter.
+//! 3. Three events can make it possible to serve the first waiter: permits are released, the waiter in front
+//!    of it gets permits, or a waiter gives up its place. The thread that causes the event wakes the first
+//!    waiter.
 //! 4. After a release, or after a waiter has given up its place, there may still be too few permits for the
 //!    first waiter. If the search of `wait_graph` has asked where permits could come from, the answer is then
 //!    out of date, so all waiters are woken and check their waits again. If there are enough permits, the
@@ -67,7 +68,7 @@ struct SemaphoreState {
     with_tasks: BTreeMap<u64, Location>,
     /// The number of permits that were given to tasks so far.
     given: u64,
-    /// Permits that other threads hold, and permits without a known owner.
+    /// The number of permits that other threads hold or that have no known holder.
     outside: usize,
     /// The number of permits that must be removed when they come back: see
     /// [`reduce`](Semaphore::reduce).
@@ -419,8 +420,8 @@ impl Semaphore {
             me.set(Some(state.queue.join(Waiter { wants: permits, thread, waker: waker.clone() })));
         }
         drop(state);
-        // This thread has joined the queue before this call. A thread that makes `is_in_vain` true wakes the
-        // waiters in the queue.
+        // This thread has joined the wait list before this call of `is_in_vain`. A thread that makes
+        // `is_in_vain` true wakes the waiters in the wait list.
         if is_in_vain() { Poll::Ready(None) } else { Poll::Pending }
     }
 
@@ -495,8 +496,8 @@ impl SemaphoreState {
     }
 
     /// Wakes the first waiter if there are enough permits for it. The waiter stays in the queue until it has
-    /// taken its permits. It is safe to wake a parker under our lock: the call takes only the parker's own
-    /// lock.
+    /// taken its permits. It is safe to wake a parker under the semaphore's lock: the call takes only the
+    /// parker's own lock.
     fn wake_first(&self) -> bool {
         let first = self.queue.first().filter(|(_, first)| first.wants <= self.permits);
         first.inspect(|(_, first)| first.waker.wake_by_ref()).is_some()

@@ -36,8 +36,8 @@
 //! 6. A waiter is identified by a [`Ticket`], because a comparison of two wakers is not reliable.
 //!
 //! The callers of [`wait`] decide whether a cancelled task still gets a thing that is ready. Latches,
-//! semaphores and sleeps refuse the thing: they call [`check_current`] first. A join returns the outcome,
-//! because an outcome that exists should not be hidden.
+//! semaphores and sleeps do not give the thing to a cancelled task: they call [`check_current`] first. A join
+//! returns the outcome, because an outcome that exists should not be hidden.
 
 use std::cell::Cell;
 use std::collections::VecDeque;

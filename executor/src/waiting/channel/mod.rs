@@ -23,8 +23,8 @@
 //!
 //! # Beside crossbeam-channel
 //!
-//! This module adds a few calls to the channels of `crossbeam-channel`, of any kind. Crossbeam's calls
-//! ignore a cancellation; the calls of this module are cancellation points:
+//! This module adds a few calls to all kinds of channels of `crossbeam-channel`. Crossbeam's calls ignore a
+//! cancellation; the calls of this module are cancellation points:
 //!
 //! | crossbeam's call | the call of this module, a cancellation point |
 //! |---|---|
