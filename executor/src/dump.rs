@@ -246,8 +246,8 @@ impl Picture {
         name.unwrap_or("a thread without a name")
     }
 
-    /// Returns the name of a queue's owner. A pool is never asked for its name, because the lock of a thread pool
-    /// protects that name.
+    /// Returns the name of a queue's owner. A pool is never asked for its name, because the lock of a thread
+    /// pool protects that name.
     fn owner(&self, queue: QueueId) -> String {
         let known = self.pools.get(&queue.of_all_lanes()).cloned();
         let asked = || queue.owner().filter(|owner| owner.dumped().is_none()).map(|owner| owner.name());

@@ -144,8 +144,8 @@ impl Panic {
         self.0.backtrace.as_ref()
     }
 
-    /// Takes the payload that [`catch_unwind`] would have returned. Returns `None` if the payload was taken
-    /// before, through this value or a clone.
+    /// Takes the payload of the panic, which [`catch_unwind`] would have returned. Returns `None` if the
+    /// payload was taken before, through this value or a clone.
     ///
     /// ```
     /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};

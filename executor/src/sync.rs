@@ -7,9 +7,9 @@
 //! Three types have no stand-in, on purpose. Neither loom nor shuttle needs to control the counts of `Arc`
 //! and `Weak`, and a [`Duration`] is only a number.
 //!
-//! The locks of this module do not poison. It is a rule that user code never runs under a lock of this crate.
-//! So a panic under a lock can only come from a bug in this crate, and even then guards keep the counts
-//! right.
+//! A panic does not poison the locks of this module. It is a rule that user code never runs under a lock of
+//! this crate. So a panic under a lock can only come from a bug in this crate, and even then guards keep the
+//! counts right.
 //!
 //! [loom]: https://docs.rs/loom
 //! [shuttle]: https://docs.rs/shuttle
@@ -173,7 +173,7 @@ pub(crate) use primitives::{
     Instant, MutexGuard, PATIENCE, UnsafeCell, atomic, lazy_static, spinning_helps, thread, thread_local,
 };
 
-/// A mutual-exclusion lock that does not poison.
+/// A mutual-exclusion lock that a panic does not poison.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(primitives::Mutex<T>);
 

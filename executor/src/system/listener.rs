@@ -117,7 +117,7 @@ impl CancellableListener {
     /// The listener and its clones share the mode, so the clones become blocking again, too. If another
     /// `CancellableListener` has a clone, a thread in the [`accept`](Self::accept) of that listener can then
     /// block in the system. No cancel wakes this thread. So call `into_inner` only when no thread accepts any
-    /// more. A drop of this value does not change the mode.
+    /// more. The drop of this value leaves the listener non-blocking.
     ///
     /// ```
     /// use executor::{CancelToken, CancellableListener};

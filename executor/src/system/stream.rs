@@ -39,10 +39,10 @@ use crate::sync::Arc;
 ///
 /// # Cancellation
 ///
-/// A cancel shuts the connection down even while a [`masked`](crate::masked) step uses it. If a task must
-/// send a last message, give the stream another token, and cancel that token later. On Windows, a cancel does
-/// not end a read that is already blocked: the read returns when the peer sends something. So on Windows, give
-/// the stream a time limit ([`TcpStream::set_read_timeout`]).
+/// A cancel shuts the connection down even while a [`masked`](crate::masked) step uses the connection. If a
+/// task must send a last message, give the stream another token, and cancel that token later. On Windows, a
+/// cancel does not end a read that is already blocked: the read returns when the peer sends something. So on
+/// Windows, give the stream a time limit ([`TcpStream::set_read_timeout`]).
 #[derive(Debug)]
 pub struct CancellableStream {
     token: CancelToken,

@@ -62,8 +62,8 @@ where
 {
     let frame = StackJob { body: UnsafeCell::new(StackJobBody::Closure(f)), done: AtomicBool::new(false) };
     let published = {
-        // `publish` is code of this crate and does not panic. If it did panic, another thread might already
-        // have the reference.
+        // `publish` is code of this crate and does not panic. If `publish` panicked, another thread might
+        // already have the reference.
         let no_way_back = OnDrop(|| process::abort());
         let published = publish(JobRef::of(&frame));
         mem::forget(no_way_back);
@@ -121,7 +121,7 @@ impl JobRef {
         Self { frame: NonNull::from(frame).cast(), end: end::<F, R> }
     }
 
-    /// Runs the closure. A panic in the closure becomes its result.
+    /// Runs the closure. A panic in the closure becomes the result of the closure.
     pub(crate) fn run(self) {
         let this = mem::ManuallyDrop::new(self);
         // SAFETY: `frame` has the types for which `end` was made. The frame stays until `end` has set `done`

@@ -54,8 +54,8 @@ pub(crate) trait TaskObserver: Send + Sync {
     }
 }
 
-/// An observer of a task, wrapped around the observers that were given before. The observers are dropped in the order
-/// in which they were given.
+/// An observer of a task, wrapped around the observers that were given before. The observers are dropped in
+/// the order in which they were given.
 pub(crate) struct Accompanied<C: ?Sized = dyn TaskObserver> {
     pub(crate) inner: Option<Box<Accompanied>>,
     pub(crate) observer: C,

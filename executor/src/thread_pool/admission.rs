@@ -186,8 +186,8 @@ impl PoolShared {
         // declared before the guard of the lock, so that the error is dropped after the lock was released.
         let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
         let Some(task) = state.take_first_task(id) else { return Ok(()) }; // another worker has taken it
-        // If the factory has failed, uses the existing workers, or waits for the workers that other
-        // submitters have requested.
+        // The factory has failed, so the submitter uses the existing workers, or waits for the workers that
+        // other submitters have requested.
         let may_wait = !is_starting_a_worker(self);
         while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
             state = self.started.wait(state);

@@ -1,5 +1,5 @@
-//! The batch, from which workers claim tasks, and the worker slots, in which workers count. Workers claim
-//! tasks from the batch without the lock of the state.
+//! The batch, from which workers claim tasks, and the worker slots, in which workers count their tasks.
+//! Workers claim tasks from the batch without the lock of the state.
 //!
 //! If each worker took the lock of the state for each task, the workers would contend for that lock. So a
 //! worker that finds no task makes a *batch* of many tasks from the inbox, in one step. All workers claim

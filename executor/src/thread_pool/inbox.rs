@@ -34,7 +34,7 @@
 //! 1. A thread takes the lock of the state before the lock of the inbox. A thread that opens, closes or
 //!    empties the inbox holds both locks.
 //! 2. While the inbox is open, the pool is running and has all threads that it starts before it queues tasks.
-//!    Also, either no worker sleeps, or another worker is searching. Before a worker sleeps, it closes the
+//!    Also, no worker sleeps, or at least one worker is searching. Before a worker sleeps, it closes the
 //!    inbox and makes sure that no task is in it.
 //! 3. Tasks in the inbox are younger than tasks in the batch and in the queue.
 //! 4. The inbox never has more room than the queue would have if the queue held all waiting tasks.

@@ -230,7 +230,7 @@ impl RefusingPool<'_> {
         self.0.run_here(task);
     }
 
-    /// Takes the task that would run next out of the queue.
+    /// Takes out of the queue the task that would run next.
     ///
     /// ```
     /// # use executor::{FifoQueue, Latch, RefusingPool, RejectedExecution, RejectionHandler};

@@ -86,8 +86,8 @@ impl ThreadPoolExecutor {
     ///   long before the task ends.
     ///
     /// # Elsewhere
-    /// On any other thread `help` does nothing and returns false. The end of the pool does not wait for a
-    /// thread that is not a worker.
+    /// On a thread that is not a worker of this pool, `help` does nothing and returns false. The end of the
+    /// pool does not wait for a thread that is not a worker.
     ///
     /// # Blocking
     /// The call returns when the task has ended. The task is counted as `helped` in

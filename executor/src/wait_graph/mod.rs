@@ -3,8 +3,8 @@
 //!
 //! Before a thread of an executor sleeps in a wait without a deadline, the thread enters the wait into the
 //! graph. A search then finds out whether the wait can ever end. The search goes from a wait to the task,
-//! queue or thread that could end it. If another wait holds up this task, queue or thread, the search goes on
-//! from that wait:
+//! queue or thread that could end the wait. If another wait holds up this task, queue or thread, the search
+//! goes on from that wait:
 //!
 //! ```text
 //!   thread ──waits for──▶ a task that runs ──on──▶ thread …

@@ -58,8 +58,8 @@ thread_local! {
     static CREDIT: Cell<(usize, usize)> = Cell::new((0, 0));
 }
 
-/// Runs a task for the wait after a search. Then the thread searches again only after it has run half as
-/// many tasks as it waits for now. A search looks at all awaited tasks, so a search for each of a
+/// Runs a task for the wait after a search. After this search, the thread searches again only when it has run
+/// half as many tasks as it waits for now. A search looks at all awaited tasks, so a search for each of a
 /// hundred thousand tasks would take too long.
 fn help_on(wait: &SleepingThread) -> bool {
     if let Some((collector, tasks)) = collected(wait) {

@@ -401,8 +401,9 @@ impl Starvation {
         self.0.closes_at
     }
 
-    /// Returns the waits of the pools' threads that are not in the chain. If one of these threads were free,
-    /// it could run a task that ends a wait of the chain. But all these threads wait, too.
+    /// Returns the waits that are not in the chain: the waits of the other threads of the pools. If one of
+    /// these threads were free, it could run a task that ends a wait of the chain. But all these threads
+    /// wait, too.
     ///
     /// ```
     /// # use executor::{CutShort, Semaphore, ThreadPoolExecutor, prelude::*};
