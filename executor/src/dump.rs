@@ -25,7 +25,7 @@ use crate::waiting::pool_dump::{PATIENCE, PoolDump, QueuedDump, RunDump};
 use crate::waiting::queue_owner::all_owners;
 use crate::waiting::starvation::{TaskRef, WaitsFor};
 
-/// A dump shows the age of a run only from this age on, because a shorter age does not help an operator.
+/// The shortest age of a run that a dump shows: a shorter age does not help an operator.
 const LEAST_AGE: Duration = Duration::from_millis(1);
 
 /// A description of all pools of the process: see [`dump`]. `Display` shows the description, in several

@@ -265,7 +265,8 @@ pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
 /// Drops a user's value, and catches a panic in its `Drop`. Only the panic hook reports that panic.
 pub(crate) fn discard<V>(value: V) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // The `Drop` of this payload can panic again. So the payload is leaked: no further panic can follow.
+        // The `Drop` of the payload of this panic can panic, too. So the payload is leaked: no further panic
+        // can follow.
         std::mem::forget(no_departure(payload));
     }
 }
@@ -563,7 +564,7 @@ pub(crate) fn any_kept() -> bool {
     KEPT.try_with(|kept| !kept.borrow().is_empty()).unwrap_or(false)
 }
 
-/// Takes the panics that were kept. When the returned panics are dropped, they are reported.
+/// Takes the panics that this thread has kept. When the returned panics are dropped, they are reported.
 pub(crate) fn take_kept() -> Vec<Panic> {
     KEPT.try_with(RefCell::take).unwrap_or_default()
 }

@@ -188,8 +188,8 @@ impl<T> Mutex<T> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Takes the lock, unless another thread holds it for longer than `patience`. With a patience of zero, the
-    /// call tries once.
+    /// Takes the lock, unless another thread holds it for longer than `patience`. With a patience of zero,
+    /// the call tries to take the lock once.
     pub(crate) fn lock_within(&self, patience: Duration) -> Option<MutexGuard<'_, T>> {
         let end = Instant::now() + patience;
         loop {
@@ -292,9 +292,9 @@ pub(crate) mod system_name {
     /// The number of bytes of a thread's name that Linux keeps.
     const KEPT: usize = 15;
 
-    /// Returns a short name for a thread, which the system can show. `whole` is the whole name of the thread,
-    /// and `number` is the number of the thread in `pool`. Returns `None` if the system can keep the name
-    /// `whole`, and also under a model.
+    /// Returns a short name under which the system can show a thread. `whole` is the whole name of the
+    /// thread, and `number` is the number of the thread in `pool`. Returns `None` if the system can keep the
+    /// name `whole`, and also under a model.
     ///
     /// Linux would cut off the number, and show all threads of the pool under one name. So the short name has
     /// the whole number, and as much of the pool's name as fits.

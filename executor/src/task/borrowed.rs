@@ -125,7 +125,7 @@ impl JobRef {
     pub(crate) fn run(self) {
         let this = mem::ManuallyDrop::new(self);
         // SAFETY: `frame` has the types for which `end` was made. The frame stays until `end` has set `done`
-        // (invariant 1). There is only one call for each frame, because `self` is consumed.
+        // (invariant 1). `end` is called only once for each frame, because the call consumes `self`.
         unsafe { (this.end)(this.frame, true) };
     }
 }
@@ -245,8 +245,8 @@ impl<'scope> ScopedJobs<'scope> {
         &self.record
     }
 
-    /// Returns true if each lent closure has run or was dropped. Otherwise keeps the waker: the thread that
-    /// ends the last of these closures calls the waker.
+    /// Returns true if each lent closure has run or was dropped. If some closures are left, keeps the waker:
+    /// the thread that ends the last of these closures calls the waker.
     pub(crate) fn are_settled(&self, waker: &Waker) -> bool {
         let mut record = self.record.lock();
         if record.lent > 0 {

@@ -244,7 +244,8 @@ impl Task {
         self.body.cell().map_or(Cancelled, HandleCell::why_cancelled)
     }
 
-    /// Returns the address of the collector that gets the handle when the task has ended; 0 if there is none.
+    /// Returns the address of the collector that gets the handle when the task has ended, or 0 if there is no
+    /// collector.
     pub(crate) fn collector(&self) -> usize {
         self.body.cell().map_or(0, RunningTask::collector)
     }
@@ -521,7 +522,7 @@ impl Task {
     }
 
     /// Records that an executor that was shut down will not run the task. If the task is then dropped, its
-    /// handle gives the shutdown as the reason.
+    /// handle names the shutdown as the reason of the cancellation.
     pub(crate) fn left_out(&self) {
         if let Some(cell) = self.body.cell() {
             cell.left_out();
@@ -699,10 +700,10 @@ impl Drop for Closure {
     fn drop(&mut self) {
         let (end, mut data) = (self.end, self.data);
         // The closure may have captured the last reference to another task. That task may have captured the
-        // last reference to a third task, and so on. So the drop runs as a callback: this bounds the depth,
-        // and stops a panic in a user's `Drop`. SAFETY: invariant 1; this is the end of the `Closure`, so no
-        // other code takes the value out again. The value may be moved, so its words may be moved. Another
-        // thread may drop the closure: invariant 3.
+        // last reference to a third task, and so on. So the drop of the closure runs as a callback: this
+        // limits the depth of nested drops, and stops a panic in a user's `Drop`. SAFETY: invariant 1; this
+        // is the end of the `Closure`, so no other code takes the value out again. The value may be moved, so
+        // its words may be moved. Another thread may drop the closure: invariant 3.
         callbacks::call(move || unsafe { end(&raw mut data, false) });
     }
 }

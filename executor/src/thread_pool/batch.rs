@@ -25,11 +25,11 @@
 //!
 //! # Worker slots
 //!
-//! Each worker has a *worker slot*. Only that worker writes to the slot: it counts the tasks that it has
-//! claimed, begun and completed. If all workers wrote to one count, the workers would contend for the cache
-//! line of that count. A thread that wants the counts adds up the worker slots, under the lock of the state
-//! and while the batch is frozen. During the addition no task begins, and a task that ends raises only one
-//! count. So the sum was correct at some moment during the addition.
+//! Each worker has a *worker slot*. Only that worker writes to the slot, in which it counts the tasks that it
+//! has claimed, begun and completed. If all workers wrote to one count, the workers would contend for the
+//! cache line of that count. A thread that wants the counts adds up the worker slots, under the lock of the
+//! state and while the batch is frozen. During the addition no task begins, and a task that ends raises only
+//! one count. So the sum was correct at some moment during the addition.
 //!
 //! A worker first moves the counter, and a moment later notes the claim in its slot. So a thread that freezes the
 //! batch waits until all claims are noted ([`WorkerSlots::wait_for_claims`]).
@@ -49,8 +49,8 @@
 //!    if the queue is empty, the oldest piece of the inbox. So the batch and the queue are never both in use,
 //!    and tasks start in the order of submission.
 //! 3. Batches are made, reclaimed and frozen under the lock of the state.
-//! 4. The counts of a worker slot stay when its worker leaves: the next worker in the slot continues these
-//!    counts.
+//! 4. The counts of a worker slot stay when the worker of the slot leaves: the next worker in the slot
+//!    continues these counts.
 
 #![allow(unsafe_code, reason = "a claimed place is touched without a lock")]
 
@@ -231,7 +231,8 @@ pub(super) struct WorkerSlot {
     /// The id of the task that was begun last. The worker still runs this task if more tasks were begun than
     /// completed.
     task: AtomicU64,
-    /// The last task with a name that the worker has begun. Most tasks have no name, and take no lock here.
+    /// The last task with a name that the worker has begun. Most tasks have no name, and the worker takes no
+    /// lock for these tasks.
     named: Mutex<Option<TaskLabel>>,
 }
 
@@ -291,7 +292,8 @@ impl PoolWorker for WorkerSlot {
     }
 
     fn runs_part(&self, strand: TaskId, part: &TaskLabel) {
-        // Relaxed is enough: only this thread writes the id. The ids differ if the strand runs on top of a task.
+        // Relaxed is enough: only this thread writes the id. The ids differ if the strand runs on top of a
+        // task.
         if self.task.load(Ordering::Relaxed) == strand.as_u64() {
             *self.named.lock() = Some(part.clone().for_task(strand));
         }
@@ -311,8 +313,8 @@ pub(super) type SlotThread = (ThreadKey, thread::Thread);
 /// The worker slots of a pool, as a part of the pool's state.
 #[derive(Default)]
 pub(super) struct WorkerSlots {
-    /// Each slot, and the thread of the worker that uses the slot. A worker keeps its slot as long as it
-    /// lives.
+    /// The slots, each with the thread of the worker that uses the slot. A worker keeps its slot as long as
+    /// it lives.
     all: Vec<(Option<SlotThread>, Arc<WorkerSlot>)>,
     /// The number of claims by threads without a worker slot.
     claimed_otherwise: u64,

@@ -18,9 +18,9 @@
 //! # In this folder
 //!
 //! The list of modules below gives the subject of each file. Each file imports only from the files above it,
-//! and contains the methods of [`ThreadPoolExecutor`] that concern its subject. Three files call methods of
-//! files further down: `settings` and `worker` make `growth` start workers, and `worker` and `growth` tell
-//! `starving` that a worker has left or does not start.
+//! and contains the methods of [`ThreadPoolExecutor`] that concern the subject of the file. Three files call
+//! methods of files further down: `settings` and `worker` make `growth` start workers, and `worker` and
+//! `growth` tell `starving` that a worker has left or does not start.
 //!
 //! # The life of a pool
 //!

@@ -199,7 +199,7 @@ impl RefusingPool<'_> {
     }
 
     /// Runs the task on the calling thread, without the pool's hooks and counts. A panic in the task goes to
-    /// the pool's panic handler if no client reads it from a handle.
+    /// the pool's panic handler if no client reads the panic from a handle.
     ///
     /// ```
     /// # use executor::{HandOffQueue, Latch, RefusingPool, RejectedExecution, RejectionHandler};

@@ -46,7 +46,8 @@ impl PoolShared {
 type LongRun = (TaskLabel, Option<String>, Duration);
 
 impl PoolShared {
-    /// Registers the watchdog's next look, if the pool has a watchdog and the clock can express the time.
+    /// Registers the watchdog's next look, if the pool has a watchdog and the clock can express the time of
+    /// that look.
     pub(super) fn watch(self: &Arc<Self>) {
         let Some(watchdog) = &self.watchdog else { return };
         let Some(next) = Instant::now().checked_add(watchdog.period()) else { return };

@@ -86,7 +86,8 @@ pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOn
     is_shared.unwrap_or_else(|| share(given.take().expect("an `Arc` was not taken above")))
 }
 
-/// The error for settings that contradict each other. The error's message names these settings.
+/// The error for settings that contradict each other. The error's message names the settings that contradict
+/// each other.
 ///
 /// ```
 /// use executor::{PoolConfigError, ThreadPoolExecutor};
@@ -324,7 +325,7 @@ impl ThreadPoolExecutor {
         Arc::clone(&self.shared.state.lock().settings.factory)
     }
 
-    /// Replaces the factory that starts the threads from now on. A factory that
+    /// Replaces the factory: the new factory starts the threads from now on. A factory that
     /// [`thread_factory`](Self::thread_factory) has returned can be put back.
     ///
     /// ```

@@ -1,7 +1,7 @@
 //! The part of a pool that its workers share, and the calls that catch panics of user code.
 //!
-//! [`PoolShared`] exists until the pool is dropped and its last worker has left. Its `state` changes under
-//! one lock. The other fields change without the lock of the state, or never change.
+//! [`PoolShared`] exists until the pool is dropped and its last worker has left. The field `state` changes
+//! under one lock. The other fields change without the lock of the state, or never change.
 //!
 //! # Panics
 //!
@@ -42,7 +42,7 @@ pub(super) struct PoolShared {
     pub(super) started: Condvar,
     pub(super) terminated: Latch,
 
-    /// The number of cancelled tasks that wait. See `cancelled`.
+    /// The number of cancelled tasks that are still in the queue. See `cancelled`.
     pub(super) tombstones: Tombstones,
     /// The counts of the tasks that no worker has taken. See `failures`.
     pub(super) never_taken: NeverTaken,

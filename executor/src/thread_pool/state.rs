@@ -71,12 +71,12 @@ pub(super) struct PoolData {
 
     /// True if a waiting thread relies on the answer that all workers of the pool wait. See `starving`.
     pub(super) relied_on: bool,
-    /// True if a waiting thread has asked about the workers. The pool clears the flag when it makes these
-    /// threads check their waits again.
+    /// True if a waiting thread has asked whether all workers of the pool wait. The pool clears the flag when
+    /// it makes these threads check their waits again.
     pub(super) asked: bool,
     /// The number of workers that the pool may have beyond the maximum.
     pub(super) spares: usize,
-    /// The runs that the last dump or the watchdog has seen. See `running`.
+    /// The runs of tasks that the last dump or the watchdog has seen. See `running`.
     pub(super) sightings: Sightings,
     /// The number of waits that failed because they could never have ended.
     pub(super) starved: u64,
@@ -146,7 +146,7 @@ impl PoolData {
         found
     }
 
-    /// Takes out a task that waits for its own thread. Returns `None` if a worker has taken the task
+    /// Takes out a task for which a thread was requested. Returns `None` if a worker has taken the task
     /// already.
     pub(super) fn take_first_task(&mut self, id: TaskId) -> Option<Task> {
         let index = self.first_tasks.iter().position(|task| task.id() == id)?;

@@ -91,7 +91,7 @@ enum Next {
 
 /// The data that a searching worker keeps from one look to the next.
 struct Search<'a> {
-    /// The task for which the worker was started, until the first look.
+    /// The task for which the worker was started, as long as the worker has not looked for a task.
     own_task: Option<TaskId>,
     /// True if a submitter may count on this worker. A worker on which a submitter may count must look for a
     /// task before it leaves.
@@ -181,8 +181,8 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Looks for a task, and sleeps in between, until the worker finds a task or leaves. `decide` chooses
-    /// each step.
+    /// Looks for a task, and sleeps between the looks, until the worker finds a task or leaves. `decide`
+    /// chooses each step.
     fn look_for_task(&mut self) -> Option<Task> {
         let mut search = self.begin_search(); // declared first, so dropped last: after the lock is released
         let mut state = self.shared.state.lock();
@@ -280,8 +280,8 @@ impl<'a> LiveWorker<'a> {
     }
 
     /// Returns whether the worker should yield and look again before it sleeps. Returns false if another
-    /// worker is searching already. Also returns false without a `FifoQueue`, because a hand-off queue
-    /// accepts a task only while a worker sleeps.
+    /// worker is searching already. Also returns false if the queue is not a `FifoQueue`, because a hand-off
+    /// queue accepts a task only while a worker sleeps.
     fn may_linger(&self, state: &PoolData) -> bool {
         !state.searching && self.shared.inbox.in_use()
     }
@@ -337,8 +337,8 @@ impl<'a> LiveWorker<'a> {
         self.shared.inbox.shrink(KEPT);
     }
 
-    /// Takes this worker out of the count. The worker has held the lock since it decided to leave, so no
-    /// submitter has begun to count on this worker since then.
+    /// Takes this worker out of the count of live workers. The worker has held the lock since it decided to
+    /// leave, so no submitter has begun to count on this worker since then.
     ///
     /// A surplus worker may leave although there are tasks. A surplus worker need not wake another worker for
     /// these tasks: the surplus worker was busy, so no submitter counted on it.

@@ -24,8 +24,8 @@
 //!
 //! A search holds the lock of [`WaitingThreads`]. During a search no waiting thread is added to the graph or
 //! removed from it. Other facts can change during the search, but only by an act from outside, and only in
-//! one direction. For example, a task that has not ended now had not ended before, either. So the search
-//! checks each fact twice. Every fact that held both times also held at the moment between the two checks.
+//! one direction. For example, a task that is unfinished now was also unfinished before. So the search checks
+//! each fact twice. Every fact that held both times also held at the moment between the two checks.
 //!
 //! # Nothing that is true is missed
 //!

@@ -58,9 +58,9 @@ thread_local! {
     static CREDIT: Cell<(usize, usize)> = Cell::new((0, 0));
 }
 
-/// Runs a task for the wait after a search. After this search, the thread searches again only when it has run
-/// half as many tasks as it waits for now. A search looks at all awaited tasks, so a search for each of a
-/// hundred thousand tasks would take too long.
+/// Runs a task to help the wait, after a search. After this search, the thread searches again only when it
+/// has run half as many tasks as it waits for now. A search looks at all awaited tasks, so a search for each
+/// of a hundred thousand tasks would take too long.
 fn help_on(wait: &SleepingThread) -> bool {
     if let Some((collector, tasks)) = collected(wait) {
         CREDIT.with(|credit| credit.set((collector, tasks / 2)));

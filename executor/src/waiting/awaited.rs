@@ -95,10 +95,10 @@ impl Drop for Relief {
 
 /// Finds waits that could never end.
 ///
-/// The detector makes the calling thread sleep in its parker. The thread waits for the awaited thing, without
-/// a deadline. If a pool or this thread has done something that can end the wait, the detector returns at
-/// once; otherwise the detector returns after a wake-up. Then the thread must check again whether the awaited
-/// thing has come. The detector fails if the wait can never end.
+/// The detector makes the calling thread sleep in the thread's parker. The thread waits for the awaited
+/// thing, without a deadline. If a pool or this thread has done something that can end the wait, the detector
+/// returns at once; otherwise the detector returns after a wake-up. Then the thread must check again whether
+/// the awaited thing has come. The detector fails if the wait can never end.
 pub(crate) type Detector = fn(Awaited, &Arc<Parker>, &mut Relief) -> Result<(), Starvation>;
 
 /// The detector of the process. The detector must be set before any thread becomes a worker or runs a task

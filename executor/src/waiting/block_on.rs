@@ -34,8 +34,8 @@ use crate::cancel::interrupted;
 ///
 /// # Blocking
 /// Blocks until the future is ready. This call finds no starvation: if a task waits here for a task of its
-/// own pool, the waiting task keeps its thread. Such a task must use [`join`](crate::TaskHandle::join)
-/// instead.
+/// own pool, the waiting task keeps its thread. A task that waits for a task of its own pool must use
+/// [`join`](crate::TaskHandle::join) instead of this call.
 ///
 /// # Cancellation
 /// A cancellation point, unless the future is ready.

@@ -54,7 +54,7 @@ pub(crate) struct Parker {
 const QUIET: u8 = 0;
 /// A wake-up has come, and the waiter has not used it up yet.
 const WOKEN: u8 = 1;
-/// No wake-up has come, and the waiter sleeps: it must be notified of a wake-up.
+/// No wake-up has come, and the waiter sleeps: a thread that wakes the waiter must notify it.
 const ASLEEP: u8 = 2;
 
 impl Parker {
@@ -255,8 +255,8 @@ mod tests {
         let parker = Arc::new(Parker::default());
         let mut spin_budget = AdaptiveSpin::new();
         assert!(!parker.spin(Deadline::after(Duration::ZERO), &mut spin_budget));
-        // With one processor the parker does not spin, and counts each attempt as an unsuccessful
-        // spin.
+        // On a machine with one processor, the parker does not spin, and counts each attempt as an
+        // unsuccessful spin.
         let is_unharmed = spin_budget.pauses == AdaptiveSpin::MOST || !spinning_helps();
         assert!(is_unharmed, "it has not spun in vain: there was no time to spin");
         parker.wake_by_ref();

@@ -62,9 +62,9 @@ struct SemaphoreState {
     permits: usize,
     is_fair: bool,
     queue: WaitList<Waiter>,
-    /// The permits that threads of executors hold: for each [`Permit`] the thread and the number of permits.
+    /// For each [`Permit`] that a thread of an executor holds: the thread and the number of permits.
     held: Vec<(ThreadKey, usize)>,
-    /// The permits that belong to tasks: the number of each permit, and the place of its task.
+    /// For each permit that belongs to a task: the number of the permit, and the place of the task.
     with_tasks: BTreeMap<u64, Location>,
     /// The number of permits that were given to tasks so far.
     given: u64,
@@ -100,8 +100,8 @@ impl Semaphore {
     /// Makes an unfair semaphore: a thread gets free permits at once, even if other threads wait.
     ///
     /// A fair semaphore leaves a permit idle until the thread that waited for it has woken up. An unfair
-    /// semaphore gives the permit to the next thread that asks, so more work is done. But a waiter can wait
-    /// for ever if newcomers never stop coming.
+    /// semaphore gives the permit to the next thread that asks, so more work is done in the same time. But a
+    /// waiter can wait for ever if newcomers never stop coming.
     ///
     /// ```
     /// use executor::Semaphore;
@@ -495,8 +495,8 @@ impl SemaphoreState {
         self.held.swap_remove(own.expect("it was noted when they were taken"));
     }
 
-    /// Wakes the first waiter if there are enough permits for it. The waiter stays in the queue until it has
-    /// taken its permits. It is safe to wake a parker under the semaphore's lock: the call takes only the
+    /// Wakes the first waiter if there are enough permits for it. The waiter stays in the wait list until it
+    /// has taken its permits. It is safe to wake a parker under the semaphore's lock: the call takes only the
     /// parker's own lock.
     fn wake_first(&self) -> bool {
         let first = self.queue.first().filter(|(_, first)| first.wants <= self.permits);

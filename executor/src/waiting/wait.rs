@@ -29,8 +29,8 @@
 //! 3. Ready has priority over cancelled, and cancelled has priority over timed out. If the awaited thing is
 //!    ready, the wait succeeds, even if the token is cancelled or the deadline has passed.
 //! 4. No two waits share a parker at the same time. User code can run inside a wait, for example a deferred
-//!    callback, or the `Drop` of a waker that our waker replaces. If this code waits, too, the inner wait
-//!    uses another parker. So the wake-ups of the outer wait are kept.
+//!    callback, or the `Drop` of a waker that the library's waker replaces. If this user code waits, too, the
+//!    inner wait uses another parker. So the wake-ups of the outer wait are kept.
 //! 5. A thread of an executor does not sleep if the detector finds that the wait can never end: see
 //!    `awaited`.
 //! 6. A waiter is identified by a [`Ticket`], because a comparison of two wakers is not reliable.

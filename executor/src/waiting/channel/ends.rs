@@ -229,9 +229,8 @@ fn deadline_after(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|timeout| Instant::now().checked_add(timeout))
 }
 
-/// Returns true if the caller must try again, and yields to other threads before it returns. Returns false if
-/// the caller must sleep. A sleep costs far more than a yield, so each call begins with up to [`PATIENCE`]
-/// yields.
+/// If the caller may try again, yields to other threads and returns true. Returns false if the caller must
+/// sleep. A sleep costs far more than a yield, so each call begins with up to [`PATIENCE`] yields.
 fn gives_way(yields_left: &mut u32, deadline: Option<Instant>) -> bool {
     let is_out = *yields_left == 0 || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     if !is_out {
