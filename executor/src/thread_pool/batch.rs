@@ -292,8 +292,8 @@ impl PoolWorker for WorkerSlot {
     }
 
     fn runs_part(&self, strand: TaskId, part: &TaskLabel) {
-        // Relaxed is enough: only this thread writes the id. The ids differ if the strand runs on top of a
-        // task.
+        // Relaxed is enough: only this thread writes the id. The stored id is not the id of the strand if the
+        // strand runs on top of a task.
         if self.task.load(Ordering::Relaxed) == strand.as_u64() {
             *self.named.lock() = Some(part.clone().for_task(strand));
         }

@@ -104,8 +104,8 @@ impl Inbox {
         self.tasks.lock().push(task);
     }
 
-    /// Opens the inbox if there is nothing to decide for the next task. The inbox must be closed before this
-    /// call.
+    /// Opens the inbox if the submitter of the next task will have nothing to decide. The inbox must be
+    /// closed before this call.
     pub(super) fn open(&self, state: &mut PoolData) {
         // Counts only live threads, because a thread that was requested may fail to start.
         let has_its_threads = state.live >= state.settings.grows_to().max(1);

@@ -323,8 +323,8 @@ impl<'a> LiveWorker<'a> {
         };
         state.idle -= 1;
         state.searching = false;
-        // The condition is checked again, because the settings or the number of workers may have changed
-        // during the sleep.
+        // The worker checks the condition again, because the settings or the number of workers may have
+        // changed during the sleep.
         let timed_out = timed_out && state.may_time_out();
         (state, timed_out)
     }

@@ -82,8 +82,8 @@ lazy_static! {
     static ref WAITING: Mutex<WaitingThreads> = Mutex::new(WaitingThreads::default());
 }
 
-/// The queue owners that were asked under the lock. The owners are kept here, so that they are dropped only
-/// after the lock has been released.
+/// The queue owners that the search has asked under the lock. The owners are kept here, so that they are
+/// dropped only after the lock has been released.
 #[derive(Default)]
 struct Used(Vec<Arc<dyn QueueOwner>>);
 

@@ -37,7 +37,7 @@ pub(crate) trait Source: Send + Sync {
         None
     }
 
-    /// Returns the description of this wait in a report, if the wait depends on
+    /// Returns the description that a report gives of this wait, if the wait depends on
     /// [`Places`](ComesFrom::Places).
     fn waits_for(&self) -> WaitsFor {
         WaitsFor::Permits

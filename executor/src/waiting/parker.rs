@@ -124,8 +124,8 @@ impl Wake for Parker {
 }
 
 /// The vtables of parkers' wakers. [`wakes_a_thread`] recognises these wakers by their vtables. The first
-/// vtable is that of a waker from [`waker_of`], and the second vtable is that of a clone of this waker,
-/// because the compiler may make two vtables.
+/// vtable is the vtable of a waker from [`waker_of`], and the second vtable is the vtable of a clone of this
+/// waker, because the compiler may make two vtables.
 static WAKERS: OnceLock<[usize; 2]> = OnceLock::new();
 
 /// Makes the waker of a parker. [`wakes_a_thread`] recognises the wakers that this function makes.

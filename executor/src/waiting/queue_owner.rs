@@ -42,7 +42,7 @@ pub(crate) trait QueueOwner: Send + Sync {
     /// priorities do not matter.
     fn raise(&self, _queue: QueueId, _id: TaskId, _priority: &dyn Fn() -> i32) {}
 
-    /// Returns the name of the owner in a report.
+    /// Returns the name that a report gives to the owner.
     fn name(&self) -> String;
 
     /// Returns the threads, or the drain task, that take tasks out of the queue.

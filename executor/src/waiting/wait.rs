@@ -1,4 +1,4 @@
-//! The wait that every blocking call uses.
+//! The function `wait`, in which every blocking call waits.
 //!
 //! Every blocking call of this crate (a join, a latch, a semaphore, a sleep, a wait for termination) blocks
 //! in [`wait`]. So each of these calls can be cancelled and can have a deadline, and all follow the same
