@@ -5,9 +5,9 @@
 //! User code runs in many places: in tasks, in callbacks, and in the `Drop` of the values that a task has
 //! captured or returned. A panic in user code must not end a thread, leave a lock locked, or make a count
 //! wrong. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`] drops a user's value.
-//! `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. Neither of them stops the
-//! unwinding of a shutdown hook that has called `exit`: the payload of that unwinding is a [`Departure`], not a
-//! panic.
+//! `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. Neither function stops the
+//! unwinding of a shutdown hook that has called `exit`: the payload of that unwinding is a [`Departure`], not
+//! a panic.
 //!
 //! # Who gets a report
 //!
@@ -78,7 +78,7 @@ struct Caught {
     origin: Mutex<Origin>,
 }
 
-/// The task that panicked and the handler that gets the report. Each of the two can be unknown.
+/// The task that panicked and the handler that gets the report. The task, the handler or both can be unknown.
 #[derive(Default)]
 struct Origin {
     task: Option<Box<str>>,
@@ -128,8 +128,8 @@ impl Panic {
     }
 
     /// Returns the backtrace of the panic, if [`panics::install_hook`](crate::panics::install_hook) was
-    /// called before. Returns `None` if the last panic on the thread that caught this panic had another
-    /// payload. So the result is usually `None` for a payload from another source, as in
+    /// called before the panic. Returns `None` if the last panic on the thread that caught this panic had
+    /// another payload. So the result is usually `None` for a payload from another source, as in
     /// [`Promise::panic_with`](crate::Promise::panic_with).
     ///
     /// ```
@@ -144,8 +144,8 @@ impl Panic {
         self.0.backtrace.as_ref()
     }
 
-    /// Takes the payload that [`catch_unwind`] would have returned. Returns `None` if the payload was taken
-    /// before, through this value or a clone.
+    /// Takes the payload of the panic, which [`catch_unwind`] would have returned. Returns `None` if the
+    /// payload was taken before, through this value or a clone.
     ///
     /// ```
     /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -265,7 +265,8 @@ pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
 /// Drops a user's value, and catches a panic in its `Drop`. Only the panic hook reports that panic.
 pub(crate) fn discard<V>(value: V) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // The `Drop` of this payload can panic again. So the payload is leaked: no further panic can follow.
+        // The `Drop` of the payload of this panic can panic, too. So the payload is leaked: no further panic
+        // can follow.
         std::mem::forget(no_departure(payload));
     }
 }
@@ -563,7 +564,7 @@ pub(crate) fn any_kept() -> bool {
     KEPT.try_with(|kept| !kept.borrow().is_empty()).unwrap_or(false)
 }
 
-/// Takes the panics that were kept. When the returned panics are dropped, they are reported.
+/// Takes the panics that this thread has kept. When the returned panics are dropped, they are reported.
 pub(crate) fn take_kept() -> Vec<Panic> {
     KEPT.try_with(RefCell::take).unwrap_or_default()
 }

@@ -4,12 +4,12 @@
 //! finds all primitives of the library in one place. The package in `executor/model` can compile these sources
 //! with stand-ins for the primitives ([loom], [shuttle]). The stand-ins try out thread schedules one by one.
 //!
-//! Three types have no stand-in, on purpose. Neither tool needs to control the counts of `Arc` and `Weak`,
-//! and a [`Duration`] is only a number.
+//! Three types have no stand-in, on purpose. Neither loom nor shuttle needs to control the counts of `Arc`
+//! and `Weak`, and a [`Duration`] is only a number.
 //!
-//! The locks of this module do not poison. It is a rule that user code never runs under a lock of this crate.
-//! So a panic under a lock can only come from a bug in this crate, and even then guards keep the counts
-//! right.
+//! A panic does not poison the locks of this module. It is a rule that user code never runs under a lock of
+//! this crate. So a panic under a lock can only come from a bug in this crate, and even then guards keep the
+//! counts right.
 //!
 //! [loom]: https://docs.rs/loom
 //! [shuttle]: https://docs.rs/shuttle
@@ -52,9 +52,9 @@ mod primitives {
         }
     }
 
-    /// How many times an idle thread yields and looks again before it sleeps. In a steady stream of tasks,
-    /// the next task arrives while the thread is still yielding. A yield costs far less than a sleep and a
-    /// wake-up.
+    /// How many times an idle thread yields, and then looks for a task again, before it sleeps. In a steady
+    /// stream of tasks, the next task arrives while the thread is still yielding. A yield costs far less than
+    /// a sleep and a wake-up.
     pub(crate) const PATIENCE: u32 = 10;
 
     /// Returns whether a thread may spin while it waits for another thread. A thread may spin only if both
@@ -173,7 +173,7 @@ pub(crate) use primitives::{
     Instant, MutexGuard, PATIENCE, UnsafeCell, atomic, lazy_static, spinning_helps, thread, thread_local,
 };
 
-/// A mutual-exclusion lock that does not poison.
+/// A mutual-exclusion lock that a panic does not poison.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(primitives::Mutex<T>);
 
@@ -188,8 +188,8 @@ impl<T> Mutex<T> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Takes the lock, unless another thread holds it for longer than `patience`. With a patience of zero, the
-    /// call tries once.
+    /// Takes the lock, unless another thread holds it for longer than `patience`. With a patience of zero,
+    /// the call tries to take the lock once.
     pub(crate) fn lock_within(&self, patience: Duration) -> Option<MutexGuard<'_, T>> {
         let end = Instant::now() + patience;
         loop {
@@ -215,7 +215,7 @@ impl<T> Mutex<T> {
 #[repr(align(128))]
 pub(crate) struct CachePadded<T>(pub(crate) T);
 
-/// Counts the locks that participating threads take, for a test.
+/// For a test: a counter of the locks that threads take if they take part in the test.
 #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 pub(crate) mod locks_taken {
     use std::cell::Cell;
@@ -292,9 +292,9 @@ pub(crate) mod system_name {
     /// The number of bytes of a thread's name that Linux keeps.
     const KEPT: usize = 15;
 
-    /// Returns a short name for a thread, which the system can show. `whole` is the whole name of the thread,
-    /// which is thread `number` of `pool`. Returns `None` if the system keeps `whole`, and also under a
-    /// model.
+    /// Returns a short name under which the system can show a thread. `whole` is the whole name of the
+    /// thread, and `number` is the number of the thread in `pool`. Returns `None` if the system can keep the
+    /// name `whole`, and also under a model.
     ///
     /// Linux would cut off the number, and show all threads of the pool under one name. So the short name has
     /// the whole number, and as much of the pool's name as fits.

@@ -84,9 +84,9 @@ impl CancellableChild {
     /// ```
     ///
     /// # Errors
-    /// An error that has [`struct@crate::Cancelled`] in it if the child was killed because the token is
-    /// cancelled. In this case the call has also collected the killed child. If the child had already ended
-    /// by itself, the call returns the child's status, even if the token is cancelled. Any other error comes
+    /// If the child was killed because the token is cancelled, the error has [`struct@crate::Cancelled`] in
+    /// it. In this case the call has also collected the killed child. If the child had already ended by
+    /// itself, the call returns the child's status, even if the token is cancelled. Any other error comes
     /// from the system. For example, the system knows no status if this process ignores SIGCHLD, perhaps
     /// because its parent ignored SIGCHLD.
     ///

@@ -39,8 +39,8 @@ impl CancellableStream {
     /// error, such as [`ConnectionRefused`](io::ErrorKind::ConnectionRefused).
     ///
     /// # Blocking
-    /// Blocks until the connection is made, `timeout` is over or `token` is cancelled. During the call,
-    /// three file descriptors are in use.
+    /// Blocks until the connection is made, the time `timeout` is over or `token` is cancelled. During the
+    /// call, three file descriptors are in use.
     pub fn connect(address: SocketAddr, timeout: Duration, token: &CancelToken) -> io::Result<Self> {
         token.check()?;
         let deadline = Instant::now().checked_add(timeout); // a time beyond the clock's range counts as no limit

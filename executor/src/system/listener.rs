@@ -17,9 +17,9 @@ use crate::cancel::CancelToken;
 
 /// A [`TcpListener`] whose [`accept`](Self::accept) returns when a token is cancelled.
 ///
-/// Any number of threads may accept. The listener stays open: after the cancel, new clients wait in its
-/// backlog. A thread can still accept these clients, through [`into_inner`](Self::into_inner) or another
-/// clone.
+/// Any number of threads may call `accept` at the same time. The listener stays open: after the cancel, new
+/// clients wait in its backlog. A thread can still accept these clients, through
+/// [`into_inner`](Self::into_inner) or another clone.
 ///
 /// ```
 /// use std::net::TcpListener;
@@ -75,8 +75,8 @@ impl CancellableListener {
     /// ```
     ///
     /// # Errors
-    /// An error that has [`struct@crate::Cancelled`] in it if the token is cancelled. A cancelled call
-    /// accepts no connection. All other errors come from [`TcpListener::accept`].
+    /// If the token is cancelled, the error has [`struct@crate::Cancelled`] in it. A cancelled call accepts
+    /// no connection. All other errors come from [`TcpListener::accept`].
     ///
     /// # Blocking
     /// Blocks until a client connects or the token is cancelled.
@@ -115,9 +115,9 @@ impl CancellableListener {
     /// Returns the listener and makes it blocking again.
     ///
     /// The listener and its clones share the mode, so the clones become blocking again, too. If another
-    /// `CancellableListener` has a clone, a thread in the [`accept`](Self::accept) of that listener can then
-    /// block in the system. No cancel wakes this thread. So call `into_inner` only when no thread accepts any
-    /// more. A drop of this value does not change the mode.
+    /// `CancellableListener` has a clone, a thread in the [`accept`](Self::accept) of that other listener can
+    /// then block in the system. No cancel wakes this thread. So call `into_inner` only when no thread
+    /// accepts any more. The drop of this value leaves the listener non-blocking.
     ///
     /// ```
     /// use executor::{CancelToken, CancellableListener};

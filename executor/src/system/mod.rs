@@ -12,8 +12,8 @@
 //! | [`CancellableListener`]: `accept` | wakes the thread; the listener stays as it is | the same |
 //! | [`CancellableChild`]: `wait` | kills the process; `wait` then collects it | the same |
 //!
-//! No call polls the token: a blocked thread sleeps until the call can return. Dropping a value of this
-//! module removes its callback.
+//! No call polls the token: a blocked thread sleeps until the call can return. The drop of a value of this
+//! module removes the callback that the value has registered.
 //!
 //! # A clear error
 //!
@@ -56,7 +56,7 @@ mod sigquit;
 #[cfg(all(unix, feature = "signals"))]
 pub use sigquit::dump_at_sigquit;
 
-// The builds for the model checkers leave this module out, because its hooks and signals belong to the real
-// process.
+// The builds for the model checkers leave this module out, because the module's hooks and signals belong to
+// the real process.
 #[cfg(all(feature = "signals", not(any(feature = "loom", feature = "shuttle"))))]
 pub mod shutdown_hooks;

@@ -1,12 +1,12 @@
-//! A dump that a user requests by SIGQUIT, as for Java's virtual machine.
+//! A dump that a user requests with the signal SIGQUIT, as with Java's virtual machine.
 //!
 //! # On the signal path
 //!
 //! A signal can interrupt a thread anywhere, even while it holds a lock of a pool. So the handler of the
 //! signal only writes a byte to a socket. A thread that sleeps in a read of that socket makes the dump.
 //!
-//! The thread does not use [`std::io::stderr`], because standard error has a lock: perhaps a task is stuck
-//! while it holds that lock. The thread writes to a copy of standard error's file descriptor.
+//! The thread does not use [`std::io::stderr`], because standard error has a lock, and a stuck task may hold
+//! that lock. The thread writes to a copy of standard error's file descriptor.
 //!
 //! # Invariants
 //!
@@ -25,7 +25,7 @@ use crate::dump::dump;
 use crate::sync::process::{PoisonError, RwLock};
 use crate::sync::thread;
 
-/// True if the thread has been started.
+/// True if the thread for the dumps has been started.
 static IS_SET_UP: RwLock<bool> = RwLock::new(false);
 
 /// Makes each SIGQUIT write a [dump](crate::dump()) to standard error; the signal no longer ends the process.

@@ -39,10 +39,10 @@ use crate::sync::Arc;
 ///
 /// # Cancellation
 ///
-/// A cancel shuts the connection down even while a [`masked`](crate::masked) step uses it. If a task must
-/// send a last message, give the stream another token, and cancel that token later. On Windows, a cancel does
-/// not end a read that is already blocked: the read returns when the peer sends something. So on Windows, give
-/// the stream a time limit ([`TcpStream::set_read_timeout`]).
+/// A cancel shuts the connection down even while a [`masked`](crate::masked) step uses the connection. If a
+/// task must send a last message, give the stream another token, and cancel that token later. On Windows, a
+/// cancel does not end a read that is already blocked: the read returns when the peer sends something. So on
+/// Windows, give the stream a time limit ([`TcpStream::set_read_timeout`]).
 #[derive(Debug)]
 pub struct CancellableStream {
     token: CancelToken,
@@ -150,8 +150,9 @@ impl CancellableStream {
         Arc::into_inner(stream).expect("the dropped callback held the only other one")
     }
 
-    /// Makes a call, and returns its result. But if the token is cancelled and the call transfers no data,
-    /// because of an error or the end of the stream, the function returns the token's error.
+    /// Runs `call` with the stream, and returns the result of `call`. But if the token is cancelled and
+    /// `call` transfers no data, because of an error or the end of the stream, the function returns the
+    /// token's error.
     fn call(&self, call: impl FnOnce(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
         self.token.check()?;
         match call(&self.stream) {

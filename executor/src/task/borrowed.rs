@@ -62,8 +62,8 @@ where
 {
     let frame = StackJob { body: UnsafeCell::new(StackJobBody::Closure(f)), done: AtomicBool::new(false) };
     let published = {
-        // `publish` is code of this crate and does not panic. If it did panic, another thread might already
-        // have the reference.
+        // `publish` is code of this crate and does not panic. If `publish` panicked, another thread might
+        // already have the reference.
         let no_way_back = OnDrop(|| process::abort());
         let published = publish(JobRef::of(&frame));
         mem::forget(no_way_back);
@@ -121,11 +121,11 @@ impl JobRef {
         Self { frame: NonNull::from(frame).cast(), end: end::<F, R> }
     }
 
-    /// Runs the closure. A panic in the closure becomes its result.
+    /// Runs the closure. A panic in the closure becomes the result of the closure.
     pub(crate) fn run(self) {
         let this = mem::ManuallyDrop::new(self);
         // SAFETY: `frame` has the types for which `end` was made. The frame stays until `end` has set `done`
-        // (invariant 1). There is only one call for each frame, because `self` is consumed.
+        // (invariant 1). `end` is called only once for each frame, because the call consumes `self`.
         unsafe { (this.end)(this.frame, true) };
     }
 }
@@ -175,7 +175,7 @@ pub(crate) struct ScopeRecord {
     lent: usize,
     /// The closures that perhaps have not begun yet, in the order in which they were lent.
     unbegun: VecDeque<Arc<ScopedJobSlot>>,
-    /// The thread of each closure that has begun.
+    /// For each closure that has begun: the thread that runs the closure.
     running: Vec<ThreadKey>,
     lender: Option<Waker>,
 }
@@ -195,9 +195,10 @@ impl<'scope> ScopedJobs<'scope> {
         Self { record: Arc::default(), scope: PhantomData }
     }
 
-    /// Runs `during`, and returns or unwinds when each closure that was lent meanwhile has run or was
-    /// dropped. Meanwhile calls `settle`, which takes closures back, or waits. The argument of `settle` is
-    /// true if this thread unwinds: in that case `settle` must not run users' code.
+    /// Runs `during`, and returns or unwinds only when all closures that were lent during the call have run
+    /// or were dropped. Until then, calls `settle` again and again: each call takes closures back, or waits.
+    /// The argument of `settle` is true if this thread unwinds: in that case `settle` must not run users'
+    /// code.
     pub(crate) fn keep<A>(&self, during: impl FnOnce() -> A, settle: impl Fn(bool)) -> A {
         self.record.lock().is_open = true;
         let are_settled = || {
@@ -244,8 +245,8 @@ impl<'scope> ScopedJobs<'scope> {
         &self.record
     }
 
-    /// Returns true if each lent closure has run or was dropped. Otherwise keeps the waker: the thread that
-    /// ends the last of these closures calls the waker.
+    /// Returns true if each lent closure has run or was dropped. If some closures are left, keeps the waker:
+    /// the thread that ends the last of these closures calls the waker.
     pub(crate) fn are_settled(&self, waker: &Waker) -> bool {
         let mut record = self.record.lock();
         if record.lent > 0 {
@@ -285,7 +286,7 @@ impl ScopedJobSlot {
         true
     }
 
-    /// Notes that this thread has taken the closure.
+    /// Records that this thread has taken the closure.
     fn begin(this: &Arc<Self>, thread: ThreadKey) {
         let mut record = this.record.lock();
         record.running.push(thread);

@@ -122,7 +122,7 @@ fn run_closure(closure: impl FnOnce(), before_publish: impl FnOnce(&Outcome)) ->
 }
 
 impl Task {
-    /// Makes a task of a closure. Allocates only if the closure captures more than three words.
+    /// Makes a task that runs this closure. Allocates only if the closure captures more than three words.
     ///
     /// ```
     /// use executor::{Outcome, Task};
@@ -186,15 +186,15 @@ impl Task {
         self
     }
 
-    /// Sets the priority. The task must not be in a queue, because the old priority has decided its place in
-    /// the queue.
+    /// Sets the priority. The task must not be in a queue, because the place of a task in a queue depends on
+    /// the old priority.
     pub(crate) fn set_priority(&mut self, priority: i32) {
         if priority != self.priority() {
             self.rare().priority = priority;
         }
     }
 
-    /// Notes when the task was given to a pool.
+    /// Records the moment when the task was given to a pool.
     pub(crate) fn given(&mut self, now: Instant) {
         self.rare().given_at = Some(now);
     }
@@ -222,7 +222,7 @@ impl Task {
         TaskLabel { id: self.id, name: self.rare.as_ref().and_then(|rare| rare.name.clone()) }
     }
 
-    /// Notes that the task enters a queue. If the task is cancelled in the queue, the queue owner is
+    /// Records that the task enters a queue. If the task is cancelled in the queue, the queue owner is
     /// notified. Returns false if the task is cancelled already; in that case the queue owner itself must
     /// count the task.
     #[inline]
@@ -231,20 +231,21 @@ impl Task {
         self.body.cell().is_none_or(|cell| cell.enter_queue(queue_id))
     }
 
-    /// Notes that the task has left the queue. Returns true if the task was cancelled while it was
-    /// in the queue.
+    /// Records that the task has left the queue. Returns true if the task was cancelled while it was in the
+    /// queue.
     #[inline]
     pub(crate) fn leave_queue(&self) -> bool {
         self.observers().for_each(TaskObserver::dequeued);
         self.body.cell().is_some_and(HandleCell::leave_queue)
     }
 
-    /// Returns why the task was cancelled. The task is cancelled and was not run.
+    /// Returns the reason why the task was cancelled. The task must be cancelled, and must not have run.
     pub(crate) fn why_cancelled(&self) -> Cancelled {
         self.body.cell().map_or(Cancelled, HandleCell::why_cancelled)
     }
 
-    /// Returns the address of the collector that gets the handle when the task has ended; 0 if there is none.
+    /// Returns the address of the collector that gets the handle when the task has ended, or 0 if there is no
+    /// collector.
     pub(crate) fn collector(&self) -> usize {
         self.body.cell().map_or(0, RunningTask::collector)
     }
@@ -286,7 +287,8 @@ impl Task {
     /// ```
     ///
     /// # Cancellation
-    /// While the task runs, its own token is current: a child of the caller's current token.
+    /// While the task runs, the task's own token is the current token of the thread: a child of the caller's
+    /// current token.
     ///
     /// # Blocking
     /// Blocks until the body has ended.
@@ -312,7 +314,7 @@ impl Task {
     }
 }
 
-/// Makes an `FnMut` of an `FnOnce`. Only the first call of the returned closure has an effect.
+/// Turns an `FnOnce` into an `FnMut`. Only the first call of the returned closure has an effect.
 fn once(call: impl FnOnce(&Outcome)) -> impl FnMut(&Outcome) {
     let mut call = Some(call);
     move |outcome| {
@@ -460,8 +462,8 @@ impl Task {
     }
 
     /// Drops the observer with this root, and the observers around it: executors that got the task later have
-    /// added these observers. The task returns to the executor that gave it that observer. A task without an
-    /// observer with this root stays as it is.
+    /// added these observers. So the task is again as it was when the executor with this root added its
+    /// observer. A task without an observer with this root stays as it is.
     pub(crate) fn alone_from(mut self, root: &CancelToken) -> Self {
         while self.goes_under(root) {
             self = self.alone();
@@ -490,7 +492,7 @@ impl Task {
         self.drain().is_some()
     }
 
-    /// Returns whether this is the drain task of a strand that runs its tasks under this root.
+    /// Returns whether this task is the drain task of a strand that runs the strand's tasks under this root.
     pub(crate) fn drains_strand_under(&self, root: &CancelToken) -> bool {
         self.drain().is_some_and(|drain| drain.is_under(root))
     }
@@ -511,7 +513,7 @@ impl Task {
         self.drain().and_then(StrandDrain::first).unwrap_or_else(|| self.label())
     }
 
-    /// Notes that a user gets the task. Every executor that hands out accepted tasks must call this method,
+    /// Records that a user gets the task. Every executor that hands out accepted tasks must call this method,
     /// and must hold no lock during the call.
     pub(crate) fn handed_out(self) -> Self {
         self.observers().for_each(TaskObserver::handed_out);
@@ -519,8 +521,8 @@ impl Task {
         self.up_to_date()
     }
 
-    /// Notes that an executor that was shut down will not run the task. If the task is then dropped, its
-    /// handle gives the shutdown as the reason.
+    /// Records that an executor that was shut down will not run the task. If the task is then dropped, its
+    /// handle names the shutdown as the reason of the cancellation.
     pub(crate) fn left_out(&self) {
         if let Some(cell) = self.body.cell() {
             cell.left_out();
@@ -559,8 +561,8 @@ pub(crate) trait HandleCell: RunningTask {
     /// begins.
     fn is_finished(&self) -> bool;
 
-    /// Decides the outcome as cancelled. Returns true if the outcome was open before. If `stop_body` is true,
-    /// also asks a running body to stop.
+    /// Decides the outcome as cancelled. Returns true if the outcome was not decided before this call. If
+    /// `stop_body` is true, also asks a running body to stop.
     fn cancel(self: Arc<Self>, stop_body: bool, reason: CancelReason) -> bool;
 
     /// Returns the message of the task's panic, as long as the cell still has the result.
@@ -573,24 +575,24 @@ pub(crate) trait HandleCell: RunningTask {
     /// run.
     fn abandon(self: Arc<Self>);
 
-    /// Does the cell's part of [`Task::left_out`].
+    /// Does the part of [`Task::left_out`] that concerns the cell.
     fn left_out(&self) {}
 
-    /// Returns why the task was cancelled, if it was cancelled for a reason.
+    /// Returns the reason for which the task was cancelled, if there is a reason.
     fn why_cancelled(&self) -> Cancelled {
         Cancelled
     }
 
-    /// Does the cell's part of [`Task::enter_queue`].
+    /// Does the part of [`Task::enter_queue`] that concerns the cell.
     fn enter_queue(&self, queue_id: QueueId) -> bool;
 
-    /// Does the cell's part of [`Task::leave_queue`].
+    /// Does the part of [`Task::leave_queue`] that concerns the cell.
     fn leave_queue(&self) -> bool;
 
     /// Returns the queue in which the task waits, if the task is in a queue and not cancelled.
     fn queue(&self) -> Option<QueueId>;
 
-    /// Notes that a timer will cancel the task, which has not begun.
+    /// Records that a timer will cancel the task, which has not begun.
     fn will_be_cancelled(&self);
 
     /// Returns the strand's view of the task if it is a drain task.
@@ -698,10 +700,10 @@ impl Drop for Closure {
     fn drop(&mut self) {
         let (end, mut data) = (self.end, self.data);
         // The closure may have captured the last reference to another task. That task may have captured the
-        // last reference to a third task, and so on. So the drop runs as a callback: this bounds the depth,
-        // and stops a panic in a user's `Drop`. SAFETY: invariant 1; this is the end of the `Closure`, so no
-        // other code takes the value out again. The value may be moved, so its words may be moved. Another
-        // thread may drop the closure: invariant 3.
+        // last reference to a third task, and so on. So the drop of the closure runs as a callback: this
+        // limits the depth of nested drops, and stops a panic in a user's `Drop`. SAFETY: invariant 1; this
+        // is the end of the `Closure`, so no other code takes the value out again. The value may be moved, so
+        // its words may be moved. Another thread may drop the closure: invariant 3.
         callbacks::call(move || unsafe { end(&raw mut data, false) });
     }
 }
@@ -712,7 +714,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Counts the number of times that a value was dropped.
+    /// A value that adds one to a counter when the value is dropped.
     struct Counted(Arc<AtomicUsize>);
 
     impl Drop for Counted {

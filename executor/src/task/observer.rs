@@ -1,11 +1,11 @@
 //! Observers of a task: they stay with the task, through all executors and queues.
 //!
-//! An executor that is built on another executor must act when one of its tasks has ended. For example, it
-//! gives a permit back, or begins the next task. If the first executor wrapped the task in a task of its own,
-//! the other executor would get a task with another id and without a name. The other executor could not
-//! cancel the task in its own queue, and would hand out the wrapper after a shutdown. So the task stays as it
-//! is and gets an observer, which is told where the task is. The observer is dropped when the task has been
-//! run or dropped.
+//! An executor that is built on another executor must act when one of its tasks has ended. For example, the
+//! executor gives a permit back, or begins the next task. If the first executor wrapped the task in a task of
+//! its own, the other executor would get a task with another id and without a name. The other executor could
+//! not cancel the task in its own queue, and would hand out the wrapper after a shutdown. So the task stays
+//! as it is and gets an observer, which is told where the task is. The observer is dropped when the task has
+//! been run or dropped.
 //!
 //! Executors can be stacked, so a task can have several observers, each around the previous observer. The
 //! executor that runs the task adds its observer last. That observer is the outermost, and is notified first.
@@ -27,9 +27,9 @@ use crate::cancel::{CancelToken, outside_any_task};
 use crate::ids::QueueId;
 use crate::panics::discard;
 
-/// An object that is notified when its task enters a queue, leaves a queue, begins and ends. After a run the
-/// observer is dropped when the task's outcome can be seen. If the task is dropped before it ran, the
-/// observer is dropped after the task.
+/// An object that is notified when its task enters a queue, leaves a queue, begins and ends. After a run of
+/// the task, the observer is dropped as soon as the task's outcome can be seen. If the task is dropped before
+/// it ran, the observer is dropped after the task.
 pub(crate) trait TaskObserver: Send + Sync {
     /// Called before the task waits in this queue, under the lock of the queue's owner.
     fn queued(&self, _queue: QueueId) {}
@@ -40,22 +40,22 @@ pub(crate) trait TaskObserver: Send + Sync {
     /// Called when the task begins, on the thread that runs the task.
     fn started(&self) {}
 
-    /// Called when the body has ended and no thread can see the outcome yet, on the thread that has run the
-    /// body.
+    /// Called on the thread that has run the body, when the body has ended and no thread can see the outcome
+    /// yet.
     fn finished(&self, _outcome: &Outcome) {}
 
     /// Called when the task is given to a user, who may run it, drop it, or keep it for any length of time.
     fn handed_out(&self) {}
 
-    /// Returns a second token, whose cancellation stops the task. The first token is the token that the
-    /// thread has for its tasks. The second token also identifies the executor to which the observer belongs.
+    /// Returns a token whose cancellation stops the task, in addition to the token that the thread has for
+    /// its tasks. The returned token also identifies the executor to which the observer belongs.
     fn root(&self) -> Option<&CancelToken> {
         None
     }
 }
 
-/// An observer of a task, wrapped around the observers that were given before. The observers are dropped in the order
-/// in which they were given.
+/// An observer of a task, wrapped around the observers that the task got before. The observers are dropped in
+/// the order in which they were given.
 pub(crate) struct Accompanied<C: ?Sized = dyn TaskObserver> {
     pub(crate) inner: Option<Box<Accompanied>>,
     pub(crate) observer: C,

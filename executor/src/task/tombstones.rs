@@ -1,4 +1,4 @@
-//! Counts the cancelled tasks in a queue.
+//! A counter of the cancelled tasks in a queue.
 //!
 //! A cancelled task stays in its queue, as a tombstone, until a thread takes it out or clears the queue. A
 //! count of waiting tasks must not include tombstones, so tombstones have a count of their own. The thread
@@ -17,7 +17,7 @@ pub(crate) struct Tombstones {
     limit: AtomicIsize,
 }
 
-/// The smallest number of tombstones for which clearing them out is worth the work.
+/// The smallest number of tombstones for which a search of the queue is worth the work.
 const FEW: isize = 32;
 
 // All accesses are Relaxed: a thread that must know of a cancellation learns of it under a lock.
@@ -51,9 +51,9 @@ impl Tombstones {
         was_cancelled
     }
 
-    /// Counts a cancelled task, in a queue that cannot find out its length without a lock. Returns true if
-    /// half of the tasks in the queue may be tombstones; the caller then calls [`are_many`](Self::are_many).
-    /// So, on average, the checks and the clearing cost a constant time for each tombstone.
+    /// Counts a cancelled task in a queue that cannot tell its length without a lock. Returns true if half of
+    /// the tasks in the queue may be tombstones; the caller then calls [`are_many`](Self::are_many). So, on
+    /// average, the checks and the clearing cost a constant time for each tombstone.
     pub(crate) fn has_come(&self) -> bool {
         self.made() >= self.limit.load(Ordering::Relaxed)
     }

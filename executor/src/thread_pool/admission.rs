@@ -8,14 +8,15 @@
 //! 2. There are fewer threads than the core size: a thread is started for the task.
 //! 3. The queue has room, perhaps after tombstones were cleared out: the task waits, and a worker is woken.
 //! 4. There are fewer threads than the maximum: a thread is started for the task.
-//! 5. If no other rule applies, the task is refused, and the rejection handler is called, outside the lock.
+//! 5. If no other rule applies, the pool refuses the task, and calls the rejection handler outside the lock.
 //!
 //! With `threads_first`, step 2 starts threads up to the maximum.
 //!
 //! # Invariants
 //!
-//! 1. A submitter decides to accept a task, and puts the task into the pool, under one lock: the lock of the
-//!    state or, on the short way, the lock of the inbox. The inbox is open only while no decision is needed.
+//! 1. Under one lock, a submitter decides to accept a task and puts the task into the pool: under the lock of
+//!    the state or, on the short way, under the lock of the inbox. The inbox is open only while no decision
+//!    is needed.
 //! 2. While a task waits, there is a live worker. So no task is queued before the first worker has begun or
 //!    after the last worker has left.
 //! 3. A refused task goes back to its submitter unchanged. Only a user's queue that panics can lose a task.
@@ -73,8 +74,8 @@ impl PoolShared {
         Ok(())
     }
 
-    /// Notes this pool in a task that is about to wait, so that a thread that cancels the task can notify the
-    /// pool.
+    /// Records this pool in a task that is about to wait, so that a thread that cancels the task can notify
+    /// the pool.
     #[inline]
     fn enter(&self, task: &Task) {
         if !task.enter_queue(self.registration.id()) {
@@ -87,7 +88,7 @@ impl PoolShared {
     /// Decides about a task under the lock of the state: the long way into the pool.
     ///
     /// The task gets the first of these that is possible: a new thread below core size, a place in the queue,
-    /// or a new thread below maximum size. With `threads_first`, the queue is the last choice.
+    /// or a new thread below maximum size. With `threads_first`, the submitter tries the queue last.
     fn decide(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
         let mut cancelled = CancelledTasks::of(self); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();
@@ -95,17 +96,17 @@ impl PoolShared {
             if state.phase != PoolState::Running {
                 return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
             }
-            // A pool of core size zero needs a thread, too: without a thread, no worker would look into its
-            // queue.
+            // A pool of core size zero needs a thread, too: without a thread, no worker would take tasks from
+            // the pool's queue.
             let wants_a_thread = state.workers() < state.settings.grows_to();
             let can_do_without = state.live > 0 && !state.backoff.is_over();
             if wants_a_thread && !can_do_without || state.workers() == 0 {
                 return self.give_a_thread(state, task);
             }
             if state.live == 0 {
-                // Threads were requested, but no thread has started. Perhaps no thread will ever start and
-                // take a task from the queue. So the submitter waits until a thread has started or will not
-                // start.
+                // The pool has requested threads, but no thread has started. Perhaps no thread will ever
+                // start and take a task from the queue. So the submitter waits until a thread has started, or
+                // until it is certain that no thread will start.
                 if is_starting_a_worker(self) {
                     drop(state); // this thread would wait for itself
                     return Err(RejectedExecution {
@@ -181,12 +182,12 @@ impl PoolShared {
     ) -> Result<(), RejectedExecution> {
         let id = task.id();
         state.first_tasks.push_back(task);
-        // The error is from the user's factory, so the drop of the error can call user code. The error is
+        // The error comes from the user's factory, so the drop of the error can call user code. The error is
         // declared before the guard of the lock, so that the error is dropped after the lock was released.
         let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
         let Some(task) = state.take_first_task(id) else { return Ok(()) }; // another worker has taken it
-        // The factory has failed: use the existing workers, or wait for the workers that other
-        // submitters have requested.
+        // The factory has failed, so the submitter uses the existing workers, or waits for the workers that
+        // other submitters have requested.
         let may_wait = !is_starting_a_worker(self);
         while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
             state = self.started.wait(state);
@@ -233,7 +234,7 @@ impl Refuser for Arc<PoolShared> {
         });
     }
 
-    /// Takes the next task out, as a worker does, but notes the claim without a worker slot.
+    /// Takes the next task out, as a worker does, but records the claim without a worker slot.
     fn take_next(&self) -> Option<Task> {
         let mut cancelled = CancelledTasks::of(self); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();

@@ -1,4 +1,5 @@
-//! The batch and the worker slots. Workers claim tasks from the batch without the lock of the state.
+//! The batch, from which workers claim tasks, and the worker slots, in which workers count their tasks.
+//! Workers claim tasks from the batch without the lock of the state.
 //!
 //! If each worker took the lock of the state for each task, the workers would contend for that lock. So a
 //! worker that finds no task makes a *batch* of many tasks from the inbox, in one step. All workers claim
@@ -24,11 +25,11 @@
 //!
 //! # Worker slots
 //!
-//! Each worker has a *worker slot*. Only that worker writes to the slot: it counts the tasks that it has
-//! claimed, begun and completed. If all workers wrote to one count, the workers would contend for the cache
-//! line of that count. A thread that wants the counts adds up the worker slots, under the lock of the state
-//! and while the batch is frozen. During the addition no task begins, and a task that ends raises only one
-//! count. So the sum was correct at some moment during the addition.
+//! Each worker has a *worker slot*. Only that worker writes to the slot, in which it counts the tasks that it
+//! has claimed, begun and completed. If all workers wrote to one count, the workers would contend for the
+//! cache line of that count. A thread that wants the counts adds up the worker slots, under the lock of the
+//! state and while the batch is frozen. During the addition no task begins, and a task that ends raises only
+//! one count. So the sum was correct at some moment during the addition.
 //!
 //! A worker first moves the counter, and a moment later notes the claim in its slot. So a thread that freezes the
 //! batch waits until all claims are noted ([`WorkerSlots::wait_for_claims`]).
@@ -37,8 +38,8 @@
 //!
 //! A place is an `UnsafeCell`. A lock for each place would cost a tiny task 15 % more processor time, even if
 //! no thread ever waited for the lock. The models of `executor/model/tests/cores/batch` check that no place
-//! is accessed twice. In these models two threads claim, one thread freezes, one thread reclaims, and a batch
-//! is filled again.
+//! is accessed twice. In these models two threads claim tasks, one thread freezes the batch, one thread
+//! reclaims the batch, and a batch is filled again.
 //!
 //! # Invariants
 //!
@@ -48,8 +49,8 @@
 //!    if the queue is empty, the oldest piece of the inbox. So the batch and the queue are never both in use,
 //!    and tasks start in the order of submission.
 //! 3. Batches are made, reclaimed and frozen under the lock of the state.
-//! 4. The counts of a worker slot stay when its worker leaves: the next worker in the slot continues these
-//!    counts.
+//! 4. The counts of a worker slot stay when the worker of the slot leaves: the next worker in the slot
+//!    continues these counts.
 
 #![allow(unsafe_code, reason = "a claimed place is touched without a lock")]
 
@@ -88,14 +89,14 @@ impl TaskSlot {
 /// Tasks that workers claim in order, each task once.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// The place of the next claim. If the counter is not below the number of places, there is no task to
-    /// claim. All workers write this counter, so the counter has a cache line of its own.
+    /// The place of the task that the next claim gets. If the counter is not below the number of places,
+    /// there is no task to claim. All workers write this counter, so the counter has a cache line of its own.
     next: CachePadded<AtomicUsize>,
     slots: Vec<TaskSlot>,
 }
 
-/// The counter's value in a frozen batch. Each claim that fails still adds one to the counter. So the value
-/// is far below the maximum, and the counter does not overflow.
+/// The counter's value in a frozen batch. Each claim that fails still adds one to the counter. The value is
+/// so far below the maximum that these additions do not overflow the counter.
 const FROZEN: usize = usize::MAX / 2;
 
 impl Batch {
@@ -134,7 +135,7 @@ impl Batch {
     }
 }
 
-/// The current batch and the earlier batches; part of the state.
+/// The current batch and the earlier batches of a pool, as a part of the pool's state.
 #[derive(Default)]
 pub(super) struct Batches {
     current: Arc<Batch>,
@@ -227,14 +228,16 @@ pub(super) struct WorkerSlot {
     noted: AtomicU64,
     begun: AtomicU64,
     completed: AtomicU64,
-    /// The id of the task that was begun last. The task runs now if more tasks were begun than completed.
+    /// The id of the task that was begun last. The worker still runs this task if more tasks were begun than
+    /// completed.
     task: AtomicU64,
-    /// The last task that had a name. Most tasks have no name, and take no lock here.
+    /// The last task with a name that the worker has begun. Most tasks have no name, and the worker takes no
+    /// lock for these tasks.
     named: Mutex<Option<TaskLabel>>,
 }
 
 impl WorkerSlot {
-    /// Notes that the worker has taken a task and will run it.
+    /// Records that the worker has taken a task and will run it.
     #[inline]
     pub(super) fn begin(&self, task: TaskLabel) {
         self.task.store(task.id().as_u64(), Ordering::Relaxed); // published by the count
@@ -255,7 +258,7 @@ impl WorkerSlot {
         add_one(&self.completed);
     }
 
-    /// Notes that the worker unwinds: its task no longer counts as begun.
+    /// Records that the worker unwinds: the worker's task no longer counts as begun.
     pub(super) fn abandon(&self) {
         self.begun.store(self.completed(), Ordering::Release);
     }
@@ -289,7 +292,8 @@ impl PoolWorker for WorkerSlot {
     }
 
     fn runs_part(&self, strand: TaskId, part: &TaskLabel) {
-        // Relaxed is enough: only this thread writes the id. The ids differ if the strand runs on top of a task.
+        // Relaxed is enough: only this thread writes the id. The stored id is not the id of the strand if the
+        // strand runs on top of a task.
         if self.task.load(Ordering::Relaxed) == strand.as_u64() {
             *self.named.lock() = Some(part.clone().for_task(strand));
         }
@@ -306,11 +310,11 @@ fn add_one(counter: &AtomicU64) {
 /// The thread of a worker.
 pub(super) type SlotThread = (ThreadKey, thread::Thread);
 
-/// The worker slots of a pool; part of the state.
+/// The worker slots of a pool, as a part of the pool's state.
 #[derive(Default)]
 pub(super) struct WorkerSlots {
-    /// Each slot, and the thread of the worker that uses the slot. A worker keeps its slot as long as it
-    /// lives.
+    /// The slots, each with the thread of the worker that uses the slot. A worker keeps its slot as long as
+    /// it lives.
     all: Vec<(Option<SlotThread>, Arc<WorkerSlot>)>,
     /// The number of claims by threads without a worker slot.
     claimed_otherwise: u64,
@@ -333,7 +337,7 @@ impl WorkerSlots {
         self.all[number].0 = None;
     }
 
-    /// Notes that a thread without a worker slot has claimed a task.
+    /// Records that a thread without a worker slot has claimed a task.
     pub(super) fn note_claim_of_another(&mut self) {
         self.claimed_otherwise += 1;
     }
@@ -359,8 +363,9 @@ impl WorkerSlots {
         self.all.iter().filter_map(|(_, worker_slot)| worker_slot.running()).collect()
     }
 
-    /// Returns each running task with the number of its slot, the number of tasks begun in that slot, and its
-    /// thread. If a worker begins a task during the call, the numbers can still be those of its previous task.
+    /// Returns the running tasks: for each task, the number of its worker slot, the number of tasks that were
+    /// begun in this slot, the task's label and its thread. If a worker begins a task during the call, the
+    /// numbers can still be the numbers of the worker's previous task.
     pub(super) fn runs(&self) -> impl Iterator<Item = (usize, u64, TaskLabel, Option<&SlotThread>)> {
         self.all.iter().enumerate().filter_map(|(number, (thread, worker_slot))| {
             let begun = worker_slot.begun();

@@ -307,8 +307,8 @@ impl ThreadPoolBuilder {
     /// The watchdog looks at the running tasks four times in each `limit`, but not more often than every
     /// millisecond. So the handler is told of a task at the latest when the task has run for 1.25 times the
     /// limit. A task that ends between the limit and that time may be missed. The handler is never told of a
-    /// task that ends within the limit. No clock is read for a task. The watchdog has no thread of its own:
-    /// the timer of the process looks at the tasks, even while the pool is idle.
+    /// task that ends within the limit. The pool does not read the clock for each task. The watchdog has no
+    /// thread of its own: the timer of the process looks at the tasks, even while the pool is idle.
     ///
     /// The handler runs on a thread of the timer, outside all locks, and may block. For example, it may make
     /// a [dump](crate::dump()). A panic in the handler goes to the [panic handler](crate::panics). The tasks
@@ -362,7 +362,7 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets the policy that the drop of the pool follows. Default: [`DropPolicy::Finish`].
+    /// Sets what the pool does with its tasks when the pool is dropped. Default: [`DropPolicy::Finish`].
     ///
     /// ```
     /// use executor::{DropPolicy, JoinError, ThreadPoolExecutor, prelude::*};

@@ -114,8 +114,8 @@ impl Drop for CancelledTasks<'_> {
 }
 
 impl PoolShared {
-    /// Reports tasks that were cancelled in the queue to the hooks, and drops the tasks. The caller must not
-    /// hold a lock.
+    /// Reports to the hooks that these tasks were cancelled in the queue, and drops the tasks. The caller
+    /// must not hold a lock.
     pub(super) fn drop_cancelled(&self, tasks: impl IntoIterator<Item = Task>) {
         for task in tasks {
             self.tell_hooks(|hooks| {

@@ -104,7 +104,7 @@ pub trait ThreadFactory: Send + Sync {
 pub struct Worker(Mutex<Option<WorkerBody>>); // the lock makes it `Sync`, so that an error can carry it
 
 /// The body of a worker. The argument of the body is true on the new thread, and false if the worker is
-/// dropped instead.
+/// dropped before it was run.
 type WorkerBody = Box<dyn FnOnce(bool) + Send>;
 
 impl Worker {
@@ -178,7 +178,7 @@ impl Backoff {
         self.failures = (self.failures + 1).min(10);
     }
 
-    /// Forgets the failures, because a worker has begun or the pool has another factory.
+    /// Forgets the failures, because a worker has begun or the pool has got a new factory.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }

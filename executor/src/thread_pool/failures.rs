@@ -13,12 +13,13 @@ use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use crate::task::outcome::Outcome;
 
-/// The tasks that a thread has taken and that did not complete normally; part of the state.
+/// The counts of the tasks that a thread has taken and that did not complete normally, as a part of the
+/// pool's state.
 #[derive(Default)]
 pub(super) struct Failures {
     pub(super) panicked: u64,
     pub(super) cancelled: u64,
-    /// The cancelled tasks whose deadline had passed.
+    /// The number of cancelled tasks whose deadline had passed.
     pub(super) timed_out: u64,
 }
 
@@ -35,7 +36,7 @@ impl Failures {
     }
 }
 
-/// The tasks that no thread of the pool has taken.
+/// The counts of the tasks that no thread of the pool has taken.
 // All accesses are Relaxed: the counts of cancelled tasks change under the lock of the state or of the inbox,
 // and a thread that adds them up holds both.
 pub(super) struct NeverTaken {

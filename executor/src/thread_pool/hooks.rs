@@ -225,10 +225,10 @@ pub trait Hooks: Send + Sync {
         let _ = (task, why);
     }
 
-    /// Called for a task that was cancelled while it waited in the queue. The call comes when the pool takes
-    /// the empty task out of the queue, which can be long after the cancel. The calling thread is a worker
-    /// that reaches the task, a submitter that needs the room, a canceller that clears out many tasks, or a
-    /// caller of [`purge`](crate::ThreadPoolExecutor::purge). [`PoolStats`](crate::PoolStats) counts the
+    /// Called for a task that was cancelled while it waited in the queue. The pool makes this call when it
+    /// takes the empty task out of the queue, which can be long after the cancel. The calling thread is a
+    /// worker that reaches the task, a submitter that needs the room, a canceller that clears out many tasks,
+    /// or a caller of [`purge`](crate::ThreadPoolExecutor::purge). [`PoolStats`](crate::PoolStats) counts the
     /// cancelled task at once.
     ///
     /// If a user's own [`WorkQueue`](crate::WorkQueue) drops a cancelled task itself, the pool does not make

@@ -34,7 +34,7 @@
 //! 1. A thread takes the lock of the state before the lock of the inbox. A thread that opens, closes or
 //!    empties the inbox holds both locks.
 //! 2. While the inbox is open, the pool is running and has all threads that it starts before it queues tasks.
-//!    Also, either no worker sleeps, or another worker is searching. Before a worker sleeps, it closes the
+//!    Also, no worker sleeps, or at least one worker is searching. Before a worker sleeps, it closes the
 //!    inbox and makes sure that no task is in it.
 //! 3. Tasks in the inbox are younger than tasks in the batch and in the queue.
 //! 4. The inbox never has more room than the queue would have if the queue held all waiting tasks.
@@ -104,8 +104,8 @@ impl Inbox {
         self.tasks.lock().push(task);
     }
 
-    /// Opens the inbox if there is nothing to decide for the next task. The inbox must be closed before this
-    /// call.
+    /// Opens the inbox if the submitter of the next task will have nothing to decide. The inbox must be
+    /// closed before this call.
     pub(super) fn open(&self, state: &mut PoolData) {
         // Counts only live threads, because a thread that was requested may fail to start.
         let has_its_threads = state.live >= state.settings.grows_to().max(1);
@@ -126,8 +126,8 @@ impl Inbox {
         tasks.len() + state.unclaimed() > 0
     }
 
-    /// Returns the number of further tasks that can wait, if the queue is first in, first out;
-    /// otherwise returns 0.
+    /// Returns the number of further tasks that can wait if the queue is a `FifoQueue`, and 0 for any other
+    /// queue.
     pub(super) fn room(&self, state: &mut PoolData) -> usize {
         let elsewhere = self.tasks.lock().len() + state.batches.remaining();
         state.queue.as_fifo(Ours).map_or(0, |queue| queue.room().saturating_sub(elsewhere))

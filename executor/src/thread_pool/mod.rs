@@ -18,9 +18,9 @@
 //! # In this folder
 //!
 //! The list of modules below gives the subject of each file. Each file imports only from the files above it,
-//! and contains the methods of [`ThreadPoolExecutor`] that concern its subject. Three files call methods of
-//! files further down: `settings` and `worker` make `growth` start workers, and `worker` and `growth` tell
-//! `starving` that a worker has left or does not start.
+//! and contains the methods of [`ThreadPoolExecutor`] that concern the subject of the file. Three files call
+//! methods of files further down: `settings` and `worker` make `growth` start workers, and `worker` and
+//! `growth` tell `starving` that a worker has left or does not start.
 //!
 //! # The life of a pool
 //!
@@ -222,7 +222,7 @@ impl ThreadPoolExecutor {
     /// thread that was idle for 60 s ends.
     ///
     /// Use a cached pool for many short tasks that come in bursts. If tasks arrive faster than the threads
-    /// complete them, a cached pool starts threads until the system refuses.
+    /// complete them, a cached pool starts threads until the system refuses to start another thread.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};

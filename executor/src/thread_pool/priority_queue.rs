@@ -15,8 +15,8 @@
 //! # Invariants
 //!
 //! 1. Each task that is kept apart has one mark with the task's number, in the level of the task's priority.
-//! 2. After each [`raise`](WorkQueue::raise), the number of outdated marks exceeds the number of tasks
-//!    that are kept apart by at most [`FEW`].
+//! 2. After each [`raise`](WorkQueue::raise), there are at most [`FEW`] more outdated marks than tasks that
+//!    are kept apart.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
@@ -242,7 +242,7 @@ fn raise_in(sorted: &mut VecDeque<Task>, compare: &mut Compare, id: TaskId, prio
     let Some(mut task) = sorted.remove(place) else { return };
     let priority_before = task.priority();
     task.set_priority(priority);
-    // All comparisons come before the change: a comparator that panics moves no other task.
+    // The code makes all comparisons before the change: a comparator that panics moves no other task.
     let new_place = contain(|| {
         let mut is_in_order = |a: Option<&Task>, b: Option<&Task>| match (a, b) {
             (Some(a), Some(b)) => compare(a, b).is_ge(),
@@ -270,7 +270,7 @@ impl WorkQueue for PriorityQueue {
         match &mut self.order {
             Order::Natural(levels) => levels.push(task),
             Order::By(sorted, compare) => {
-                // All comparisons come before the change: a comparator that panics changes nothing.
+                // The code makes all comparisons before the change: a comparator that panics changes nothing.
                 match contain(|| sorted.partition_point(|other| compare(other, &task).is_ge())) {
                     Ok(place) => sorted.insert(place, task),
                     Err(panic) => {

@@ -25,10 +25,10 @@ use crate::task::Task;
 
 /// A queue of tasks for a pool: see [`ThreadPoolBuilder::queue`](crate::ThreadPoolBuilder::queue).
 ///
-/// The pool calls its queue under the pool's lock, so methods take `&mut self`. Each method must be short, must
-/// not block, and must not call the pool: that call would deadlock. If a method drops a task, the
-/// task is cancelled, and its callbacks run at once. So the callbacks of a task must not call the pool
-/// either.
+/// The pool calls its queue under the pool's lock, so the methods of a queue take `&mut self`. Each method
+/// must be short, must not block, and must not call the pool: that call would deadlock. If a method drops a
+/// task, the task is cancelled, and its callbacks run at once. So the callbacks of a task must not call the
+/// pool either.
 ///
 /// ```
 /// use executor::{PriorityQueue, Task, WorkQueue};
@@ -102,7 +102,7 @@ pub trait WorkQueue: Send {
 // ANCHOR_END: work_queue
 
 /// The type of an argument that only this crate can name. So no other crate can call or override a method
-/// with this argument.
+/// with an argument of this type.
 pub(crate) mod sealed {
     #[derive(Clone, Copy)]
     pub struct Ours;

@@ -199,7 +199,7 @@ impl RefusingPool<'_> {
     }
 
     /// Runs the task on the calling thread, without the pool's hooks and counts. A panic in the task goes to
-    /// the pool's panic handler if no client reads it from a handle.
+    /// the pool's panic handler if no client reads the panic from a handle.
     ///
     /// ```
     /// # use executor::{HandOffQueue, Latch, RefusingPool, RejectedExecution, RejectionHandler};
@@ -230,7 +230,7 @@ impl RefusingPool<'_> {
         self.0.run_here(task);
     }
 
-    /// Takes the task that would run next out of the queue.
+    /// Takes out of the queue the task that would run next.
     ///
     /// ```
     /// # use executor::{FifoQueue, Latch, RefusingPool, RejectedExecution, RejectionHandler};
@@ -299,8 +299,8 @@ impl RejectionHandler for Abort {
     }
 }
 
-/// Makes the submitter run the task. Meanwhile the submitter submits no other task, so the source of an
-/// overload is slowed down. After a shutdown of the pool, the task is dropped.
+/// Makes the submitter run the task. While the submitter runs the task, it submits no other task, so the
+/// source of an overload is slowed down. After a shutdown of the pool, the task is dropped.
 ///
 /// While the task runs, its current token is a child of the submitter's token.
 ///
@@ -410,8 +410,8 @@ impl RejectionHandler for DiscardOldest {
 /// Makes the submitter wait until there is room.
 ///
 /// When there is room, the pool notifies the waiting submitters one at a time, in the order of their arrival.
-/// Meanwhile another thread that submits a task may take the free place first. So a submitter can wait for
-/// ever, but only if new submitters never stop arriving.
+/// But another thread that submits a task at that moment may take the free place first. So a submitter can
+/// wait for ever, but only if new submitters never stop arriving.
 ///
 /// If a task waits for room in its own pool, the task occupies a thread that could make room. If all threads
 /// of the pool wait for room, one of the submitters gets its task back, with [`RejectReason::Starved`].

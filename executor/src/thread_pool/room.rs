@@ -69,7 +69,7 @@ impl PoolShared {
             }
             if ticket.is_none() {
                 // The waker is registered before the submitter looks for room. So the submitter finds room
-                // when it looks, or its waker is called.
+                // when it looks, or the pool calls the submitter's waker.
                 ticket = Some(self.state.lock().submitters.join(waker.clone()));
             }
             self.submitter_waits.store(true, Ordering::SeqCst); // before the look

@@ -46,7 +46,8 @@ impl PoolShared {
 type LongRun = (TaskLabel, Option<String>, Duration);
 
 impl PoolShared {
-    /// Registers the watchdog's next look, if the pool has a watchdog and the clock can express the time.
+    /// Registers the watchdog's next look, if the pool has a watchdog and the clock can express the time of
+    /// that look.
     pub(super) fn watch(self: &Arc<Self>) {
         let Some(watchdog) = &self.watchdog else { return };
         let Some(next) = Instant::now().checked_add(watchdog.period()) else { return };
@@ -87,7 +88,7 @@ impl PoolShared {
     }
 
     /// Drops a reference to the pool, unless it is the last reference. The drop of the last reference also
-    /// drops users' values, so the function returns the last reference as user code.
+    /// drops users' values, so the function returns this drop as user code, which the caller must run.
     fn let_go(self: Arc<Self>) -> Option<UserCode> {
         Arc::into_inner(self).map(|pool| -> UserCode { Box::new(move || drop(pool)) })
     }

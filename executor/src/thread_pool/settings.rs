@@ -41,9 +41,9 @@ pub(super) struct PoolSettings {
     pub(super) maximum: usize,
     pub(super) keep_alive: Duration,
     pub(super) core_timeout: bool,
-    /// The pool starts threads up to the maximum before it queues tasks. Never changes.
+    /// True if the pool starts threads up to the maximum before it queues tasks. Never changes.
     pub(super) threads_first: bool,
-    /// The queue has a bound, so it can refuse a task. Never changes.
+    /// True if the queue has a bound, so that the queue can refuse a task. Never changes.
     pub(super) bounded: bool,
     pub(super) factory: Arc<dyn ThreadFactory>,
     /// The name that the factory gives to its threads.
@@ -52,7 +52,7 @@ pub(super) struct PoolSettings {
 }
 
 impl PoolSettings {
-    /// Returns a size: while the pool has fewer threads than this, each task gets a new thread.
+    /// Returns the number of threads up to which the pool starts a new thread for each task.
     pub(super) fn grows_to(&self) -> usize {
         if self.threads_first { self.maximum } else { self.core }
     }
@@ -86,7 +86,8 @@ pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOn
     is_shared.unwrap_or_else(|| share(given.take().expect("an `Arc` was not taken above")))
 }
 
-/// The error for settings that contradict each other. The error's message names these settings.
+/// The error for settings that contradict each other. The error's message names the settings that contradict
+/// each other.
 ///
 /// ```
 /// use executor::{PoolConfigError, ThreadPoolExecutor};
@@ -324,7 +325,7 @@ impl ThreadPoolExecutor {
         Arc::clone(&self.shared.state.lock().settings.factory)
     }
 
-    /// Replaces the factory that starts the threads from now on. A factory that
+    /// Replaces the factory: the new factory starts the threads from now on. A factory that
     /// [`thread_factory`](Self::thread_factory) has returned can be put back.
     ///
     /// ```

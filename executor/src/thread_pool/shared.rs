@@ -1,7 +1,7 @@
 //! The part of a pool that its workers share, and the calls that catch panics of user code.
 //!
-//! [`PoolShared`] exists until the pool is dropped and its last worker has left. Its `state` changes under
-//! one lock. The other fields change without the lock of the state, or never change.
+//! [`PoolShared`] exists until the pool is dropped and its last worker has left. The field `state` changes
+//! under one lock. The other fields change without the lock of the state, or never change.
 //!
 //! # Panics
 //!
@@ -42,28 +42,29 @@ pub(super) struct PoolShared {
     pub(super) started: Condvar,
     pub(super) terminated: Latch,
 
-    /// The number of cancelled tasks that wait. See `cancelled`.
+    /// The number of cancelled tasks that are still in the queue. See `cancelled`.
     pub(super) tombstones: Tombstones,
     /// The counts of the tasks that no worker has taken. See `failures`.
     pub(super) never_taken: NeverTaken,
-    /// True if a submitter waits to be told of room. See `room`.
+    /// True if a submitter waits until the pool tells it of room. See `room`.
     pub(super) submitter_waits: AtomicBool,
 
     /// The parent of the tokens of all tasks that run in this pool.
     pub(super) root: CancelToken,
-    /// Stops the pool when the parent of the pool's root token is cancelled. See `stopper`.
+    /// The registration of the callback that stops the pool when the parent of the pool's root token is
+    /// cancelled. See `stopper`.
     pub(super) owner_token: Mutex<Option<Registration>>,
     pub(super) hooks: Option<Box<dyn Hooks>>,
     pub(super) watchdog: Option<Watchdog>,
     /// True if the hooks want times.
     pub(super) is_timed: bool,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
-    /// The action of the pool in response to waits that could never end. See `starving`.
+    /// The pool's reaction to waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
-    /// Registers the pool as the owner of its queue, so that a thread that cancels a task can notify the
-    /// pool.
+    /// The registration of the pool as the owner of its queue, so that a thread that cancels a task can
+    /// notify the pool.
     pub(super) registration: QueueRegistration,
-    /// Refers to this struct itself, for the threads that the pool starts.
+    /// A reference to this struct itself, for the threads that the pool starts.
     pub(super) me: Weak<PoolShared>,
 }
 
@@ -138,7 +139,8 @@ impl PoolShared {
         });
     }
 
-    /// Returns the label of the task if there are hooks, and notes when the task was given to the pool.
+    /// Returns the label of the task if there are hooks, and records the moment when the task was given to
+    /// the pool.
     #[inline]
     pub(super) fn label_for_hooks(&self, task: &mut Task) -> Option<TaskLabel> {
         self.hooks.as_ref()?;

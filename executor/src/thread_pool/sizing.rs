@@ -16,8 +16,9 @@
 //! Cores are not always the scarce resource. If each task needs a connection from a pool of 10, more than 10
 //! threads are of no use. So the scarcest resource decides.
 
-/// Returns the number of threads by the formula, at least one. `utilisation` is the share of the cores that
-/// the pool should use (0 to 1), and `wait_compute` is the ratio of waiting to computing (0 or more).
+/// Returns the number of threads that the formula of *Java Concurrency in Practice* recommends, and at least
+/// one. `utilisation` is the share of the cores that the pool should use (0 to 1), and `wait_compute` is the
+/// ratio of waiting to computing (0 or more).
 ///
 /// ```
 /// use executor::recommended_threads;

@@ -72,8 +72,8 @@ impl ThreadPoolExecutor {
     ///
     /// The queue decides which task is the next. A [`LifoQueue`](crate::LifoQueue) gives the task that was
     /// submitted last, often a part of the calling task. A [`FifoQueue`](crate::FifoQueue) gives the oldest
-    /// task. With a `FifoQueue`, tasks that call `help` mostly run on top of each other, on one stack. At a
-    /// depth of 100, `help` returns false.
+    /// task. With a `FifoQueue`, tasks that call `help` mostly run on top of each other, on one stack. If 100
+    /// tasks already run on top of each other, `help` returns false.
     ///
     /// # What may go wrong
     /// The task that `help` runs may belong to another submitter, and runs on top of the calling task:
@@ -86,8 +86,8 @@ impl ThreadPoolExecutor {
     ///   long before the task ends.
     ///
     /// # Elsewhere
-    /// On any other thread `help` does nothing and returns false. The end of the pool does not wait for a
-    /// thread that is not a worker.
+    /// On a thread that is not a worker of this pool, `help` does nothing and returns false. The end of the
+    /// pool does not wait for a thread that is not a worker.
     ///
     /// # Blocking
     /// The call returns when the task has ended. The task is counted as `helped` in

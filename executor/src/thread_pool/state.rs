@@ -48,13 +48,13 @@ pub(super) struct PoolData {
     pub(super) worker_slots: WorkerSlots,
     pub(super) failures: Failures,
 
-    /// Threads that have begun and have not left.
+    /// The number of threads that have begun and have not left.
     pub(super) live: usize,
-    /// Threads that were requested and have not begun yet. See `growth`.
+    /// The number of threads that were requested and have not begun yet. See `growth`.
     pub(super) starting: usize,
     /// The largest number of threads so far.
     pub(super) peak: usize,
-    /// Live workers that sleep, or that were woken and do not run yet.
+    /// The number of live workers that sleep, or that were woken and do not run yet.
     pub(super) idle: usize,
     /// True if a worker was woken and has not looked for a task yet, or will look again before it sleeps.
     pub(super) searching: bool,
@@ -66,21 +66,21 @@ pub(super) struct PoolData {
     /// factory fails.
     pub(super) in_factory: usize,
     pub(super) backoff: Backoff,
-    /// Threads that are dropping tasks for which no worker starts.
+    /// The number of threads that are dropping tasks for which no worker starts.
     pub(super) dropping: usize,
 
     /// True if a waiting thread relies on the answer that all workers of the pool wait. See `starving`.
     pub(super) relied_on: bool,
-    /// True if a waiting thread has asked about the workers. The pool clears the flag when it makes these
-    /// threads check their waits again.
+    /// True if a waiting thread has asked whether all workers of the pool wait. The pool clears the flag when
+    /// it makes these threads check their waits again.
     pub(super) asked: bool,
     /// The number of workers that the pool may have beyond the maximum.
     pub(super) spares: usize,
-    /// The runs that the last dump or the watchdog has seen. See `running`.
+    /// The runs of tasks that the last dump or the watchdog has seen. See `running`.
     pub(super) sightings: Sightings,
     /// The number of waits that failed because they could never have ended.
     pub(super) starved: u64,
-    /// Tasks that a thread ran on top of a task that waited.
+    /// The number of tasks that a thread ran on top of a task that waited.
     pub(super) helped: u64,
 
     /// The submitters that wait for room. See `room`.
@@ -139,14 +139,14 @@ impl PoolData {
         ask(|| self.queue.len()).unwrap_or(0) + self.batches.remaining_when(frozen)
     }
 
-    /// Returns whether the queue shows a task with this id.
+    /// Returns whether a task with this id is in the queue.
     pub(super) fn queue_has(&self, id: TaskId) -> bool {
         let mut found = false;
         ask(|| self.queue.for_each(&mut |task| found |= task.id() == id));
         found
     }
 
-    /// Takes out a task that waits for its own thread. Returns `None` if a worker has taken the task
+    /// Takes out a task for which a thread was requested. Returns `None` if a worker has taken the task
     /// already.
     pub(super) fn take_first_task(&mut self, id: TaskId) -> Option<Task> {
         let index = self.first_tasks.iter().position(|task| task.id() == id)?;

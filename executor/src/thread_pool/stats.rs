@@ -123,8 +123,8 @@ impl PoolStats {
     /// threads than waiting tasks.
     ///
     /// Even in a pool of idle threads, a new task waits for a moment, until a thread has woken up. So
-    /// `queued` above zero does not mean that threads are missing, but a backlog above zero does mean that. A
-    /// server that lets idle connections occupy threads should look at the backlog.
+    /// `queued` above zero does not mean that threads are missing, but a backlog above zero means that
+    /// threads are missing. A server that lets idle connections occupy threads should look at the backlog.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};

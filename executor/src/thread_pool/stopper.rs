@@ -118,7 +118,7 @@ impl Stopper {
         self.pool.upgrade().is_none_or(|pool| pool.is_shutdown())
     }
 
-    /// Returns whether the pool was shut down, and its last task and last thread have ended.
+    /// Returns true if the pool was shut down, and its last task and last thread have ended.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};

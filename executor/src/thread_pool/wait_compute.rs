@@ -21,7 +21,8 @@ thread_local! {
 /// Pass the hooks to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc`. The
 /// processor time of the task's own thread counts as computing; the rest of the task's time counts as
 /// waiting. So measure while the machine has free cores. If there are more busy threads than cores, a
-/// thread's wait for a core counts as waiting, too. Then the recommended number is too high.
+/// thread's wait for a core counts as waiting, too. In this case, the recommended number of threads is too
+/// high.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, WaitCompute, prelude::*};
@@ -121,7 +122,8 @@ mod tests {
         assert_eq!(measured.ratio(), Some(3.0));
         let cores = thread::available_parallelism().unwrap().get();
         assert_eq!(measured.recommended_threads(0.5), Some(recommended_threads(cores, 0.5, 3.0)));
-        // The two times come from two clocks. So a task can seem to compute for longer than it runs.
+        // The two times are read from two different clocks. So a task can seem to compute for longer than it
+        // runs.
         *measured.sums.lock() = (Duration::from_secs(1), Duration::from_secs(2));
         assert_eq!(measured.ratio(), Some(0.0));
     }

@@ -2,8 +2,8 @@
 //!
 //! The watchdog has no thread, and it costs the tasks nothing. A job of the process's timer looks at the
 //! running tasks four times within the limit, and notes the tasks that it sees (`time/sightings.rs`). If a
-//! task still runs a whole limit after the look that first found it, the task has run for longer than the
-//! limit.
+//! task still runs when the whole limit has passed since a look first found the task, the task has run for
+//! longer than the limit.
 //!
 //! ```text
 //!   looks      │        │        │        │        │        │
@@ -68,7 +68,7 @@ type Handler = dyn Fn(&LongTask<'_>) + Send + Sync;
 pub(super) struct Watchdog {
     pub(super) limit: Duration,
     pub(super) handler: Box<Handler>,
-    /// The registration of the next look. The drop of the pool removes the registration.
+    /// The timer's entry for the next look of the watchdog. The drop of the pool removes this entry.
     pub(super) next_look: Mutex<Option<TimerEntry>>,
 }
 

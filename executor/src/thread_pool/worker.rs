@@ -38,8 +38,8 @@
 //!    submitter may have requested the worker for a task, or have put a task into the inbox or a hand-off
 //!    queue because the worker sleeps or searches.
 //! 3. A worker decides to leave and stops counting as live in one step, under the lock of the state.
-//! 4. Before a worker sleeps, it closes the inbox and finds no task. The worker holds the lock of the state
-//!    from that look until it sleeps.
+//! 4. A worker sleeps only after it has closed the inbox and found no task. From this look for tasks until it
+//!    sleeps, the worker holds the lock of the state.
 
 use super::batch::{Batch, WorkerSlot};
 use super::cancelled::CancelledTasks;
@@ -91,7 +91,7 @@ enum Next {
 
 /// The data that a searching worker keeps from one look to the next.
 struct Search<'a> {
-    /// The task for which the worker was started, until the first look.
+    /// The task for which the worker was started, as long as the worker has not looked for a task.
     own_task: Option<TaskId>,
     /// True if a submitter may count on this worker. A worker on which a submitter may count must look for a
     /// task before it leaves.
@@ -107,7 +107,7 @@ struct Search<'a> {
 /// A worker that is counted as live, from `begin` until `leave`.
 struct LiveWorker<'a> {
     shared: &'a PoolShared,
-    /// The number of its worker slot.
+    /// The number of the worker's slot.
     number: usize,
     worker_slot: Arc<WorkerSlot>,
     /// The batch from which the worker claims, until the batch is used up.
@@ -181,8 +181,8 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Looks for a task, and sleeps in between, until the worker finds a task or leaves. `decide` chooses
-    /// each step.
+    /// Looks for a task, and sleeps between the looks, until the worker finds a task or leaves. `decide`
+    /// chooses each step.
     fn look_for_task(&mut self) -> Option<Task> {
         let mut search = self.begin_search(); // declared first, so dropped last: after the lock is released
         let mut state = self.shared.state.lock();
@@ -280,8 +280,8 @@ impl<'a> LiveWorker<'a> {
     }
 
     /// Returns whether the worker should yield and look again before it sleeps. Returns false if another
-    /// worker is searching already. Also returns false without a `FifoQueue`, because a hand-off queue
-    /// accepts a task only while a worker sleeps.
+    /// worker is searching already. Also returns false if the queue is not a `FifoQueue`, because a hand-off
+    /// queue accepts a task only while a worker sleeps.
     fn may_linger(&self, state: &PoolData) -> bool {
         !state.searching && self.shared.inbox.in_use()
     }
@@ -323,8 +323,8 @@ impl<'a> LiveWorker<'a> {
         };
         state.idle -= 1;
         state.searching = false;
-        // The condition is checked again, because the settings or the number of workers may have changed
-        // during the sleep.
+        // The worker checks the condition again, because the settings or the number of workers may have
+        // changed during the sleep.
         let timed_out = timed_out && state.may_time_out();
         (state, timed_out)
     }
@@ -337,8 +337,8 @@ impl<'a> LiveWorker<'a> {
         self.shared.inbox.shrink(KEPT);
     }
 
-    /// Takes this worker out of the count. The worker has held the lock since it decided to leave, so no
-    /// submitter counts on this worker in between.
+    /// Takes this worker out of the count of live workers. The worker has held the lock since it decided to
+    /// leave, so no submitter has begun to count on this worker since then.
     ///
     /// A surplus worker may leave although there are tasks. A surplus worker need not wake another worker for
     /// these tasks: the surplus worker was busy, so no submitter counted on it.
@@ -411,7 +411,7 @@ mod tests {
     use crate::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
     use std::time::Duration;
 
-    /// Makes a worker unwind, because no call of the library makes a worker unwind.
+    /// For a test: makes a worker unwind, which no call of the library does.
     fn unwind(worker: LiveWorker<'_>) {
         let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _worker = worker;

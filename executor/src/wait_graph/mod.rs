@@ -3,8 +3,8 @@
 //!
 //! Before a thread of an executor sleeps in a wait without a deadline, the thread enters the wait into the
 //! graph. A search then finds out whether the wait can ever end. The search goes from a wait to the task,
-//! queue or thread that could end it. If another wait holds up this task, queue or thread, the search goes on
-//! from that wait:
+//! queue or thread that could end the wait. If another wait holds up this task, queue or thread, the search
+//! goes on from that wait:
 //!
 //! ```text
 //!   thread ──waits for──▶ a task that runs ──on──▶ thread …
@@ -16,16 +16,16 @@
 //! The wait can end if at least one path leads to something that can go on. Three things can go on. A thread
 //! can go on if it does not wait, waits with a deadline, or belongs to no executor. A pool can go on if it
 //! has an idle thread. A task in no queue can go on, because its owner can run it at any time. If no path
-//! leads to something that can go on, every thread that could help is asleep. If this thread slept, too, all
-//! these threads would sleep until help came from outside: a *starvation deadlock*. Then the wait ends with a
-//! [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can help.
+//! leads to something that can go on, every thread that could help is asleep. If the searching thread slept,
+//! too, all these threads would sleep until help came from outside: a *starvation deadlock*. Then the wait
+//! ends with a [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can help.
 //!
 //! # Nothing is reported that was not true
 //!
 //! A search holds the lock of [`WaitingThreads`]. During a search no waiting thread is added to the graph or
 //! removed from it. Other facts can change during the search, but only by an act from outside, and only in
-//! one direction. For example, a task that has not ended now had not ended before, either. So the search
-//! checks each fact twice. Every fact that held both times also held at the moment between the two checks.
+//! one direction. For example, a task that is unfinished now was also unfinished before. So the search checks
+//! each fact twice. Every fact that held both times also held at the moment between the two checks.
 //!
 //! # Nothing that is true is missed
 //!
@@ -82,8 +82,8 @@ lazy_static! {
     static ref WAITING: Mutex<WaitingThreads> = Mutex::new(WaitingThreads::default());
 }
 
-/// The queue owners that were asked under the lock. The owners are kept here, so that they are dropped only
-/// after the lock has been released.
+/// The queue owners that the search has asked under the lock. The owners are kept here, so that they are
+/// dropped only after the lock has been released.
 #[derive(Default)]
 struct Used(Vec<Arc<dyn QueueOwner>>);
 

@@ -11,7 +11,8 @@ use crate::waiting::awaited::{Awaited, ComesFrom, Relief};
 use crate::waiting::queue_owner::PoolOwner;
 use crate::waiting::starvation::OnStarvation;
 
-/// Helps the wait: a pool starts a thread, or this thread runs a task. Returns false if neither is possible.
+/// Helps the wait: a pool starts a thread, or this thread runs a task. Returns false if neither kind of help
+/// is possible.
 pub(super) fn give(relief: &mut Relief, wait: &SleepingThread, closed: &Closed) -> bool {
     let mut pools = closed.pools.iter().map(|(_, pool)| pool);
     if pools.clone().any(|pool| pool.start_another()) || help_on(wait) {
@@ -57,9 +58,9 @@ thread_local! {
     static CREDIT: Cell<(usize, usize)> = Cell::new((0, 0));
 }
 
-/// Runs a task for the wait after a search. Then the thread searches again only after it has run half as
-/// many tasks as it waits for now. A search looks at all awaited tasks, so a search for each of a
-/// hundred thousand tasks would take too long.
+/// Runs a task to help the wait, after a search. After this search, the thread searches again only when it
+/// has run half as many tasks as it waits for now. A search looks at all awaited tasks, so a search for each
+/// of a hundred thousand tasks would take too long.
 fn help_on(wait: &SleepingThread) -> bool {
     if let Some((collector, tasks)) = collected(wait) {
         CREDIT.with(|credit| credit.set((collector, tasks / 2)));

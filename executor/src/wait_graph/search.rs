@@ -1,4 +1,5 @@
-//! The search for something that can go on. A search starts from a thread that is about to sleep.
+//! The search for a thread, pool or task that can go on. A search starts from a thread that is about to
+//! sleep.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -27,8 +28,8 @@ impl Closed {
 
 impl WaitingThreads {
     /// Returns all threads and pools that the search reaches from a thread's wait, or `None` if the search
-    /// reaches something that can go on. Puts the queue owners that were asked into `used`, so that the
-    /// owners are dropped after the lock has been released.
+    /// reaches something that can go on. Puts into `used` the queue owners that the search has asked, so that
+    /// the owners are dropped after the lock has been released.
     pub(super) fn closed_from(&self, key: ThreadKey, used: &mut Used) -> Option<Closed> {
         let mut search = GraphSearch {
             waiting: self,

@@ -125,8 +125,8 @@ impl WaitingThreads {
         self.by_collector.get(&collector).into_iter().flatten().filter_map(count)
     }
 
-    /// Tells the pools of a thread how many of their threads wait now. If all threads of a pool wait, the
-    /// pool notifies `wait_graph` of the next task.
+    /// Tells each pool of a thread how many of the pool's threads wait now. If all threads of a pool wait,
+    /// the pool notifies `wait_graph` of the next task.
     pub(super) fn note_full_pools(&self, key: ThreadKey, used: &mut Used) {
         for &id in &self.threads[&key].pools {
             if let Some(pool) = id.pool() {

@@ -37,7 +37,7 @@ pub(crate) trait Source: Send + Sync {
         None
     }
 
-    /// Returns the description of this wait in a report, if the wait depends on
+    /// Returns the description that a report gives of this wait, if the wait depends on
     /// [`Places`](ComesFrom::Places).
     fn waits_for(&self) -> WaitsFor {
         WaitsFor::Permits
@@ -80,8 +80,8 @@ pub(crate) struct Relief {
 }
 
 impl Relief {
-    /// Notes that the pool has started a thread beyond its maximum. The pool dismisses that thread at the end
-    /// of the wait.
+    /// Records that the pool has started a thread beyond its maximum. The pool dismisses that thread at the
+    /// end of the wait.
     pub(crate) fn add_spare_of(&mut self, pool: &Arc<dyn PoolOwner>) {
         self.spares.push(Arc::clone(pool));
     }
@@ -95,10 +95,10 @@ impl Drop for Relief {
 
 /// Finds waits that could never end.
 ///
-/// The detector makes the calling thread sleep in its parker. The thread waits for the awaited thing, without
-/// a deadline. If a pool or this thread has done something that can end the wait, the detector returns at
-/// once; otherwise the detector returns after a wake-up. Then the thread must check again whether the awaited
-/// thing has come. The detector fails if the wait can never end.
+/// The detector makes the calling thread sleep in the thread's parker. The thread waits for the awaited
+/// thing, without a deadline. If a pool or this thread has done something that can end the wait, the detector
+/// returns at once; otherwise the detector returns after a wake-up. Then the thread must check again whether
+/// the awaited thing has come. The detector fails if the wait can never end.
 pub(crate) type Detector = fn(Awaited, &Arc<Parker>, &mut Relief) -> Result<(), Starvation>;
 
 /// The detector of the process. The detector must be set before any thread becomes a worker or runs a task

@@ -3,7 +3,7 @@
 //! # Invariants
 //!
 //! 1. One lock guards all of the state. Under this lock, a thread decides that a meeting is complete or that
-//!    the barrier breaks. In the same step the thread takes the whole wait list out.
+//!    the barrier breaks. In the same step the thread takes all waiters out of the wait list.
 //! 2. `missing` is never zero: the thread that would set `missing` to zero completes the meeting instead.
 //! 3. The number of a meeting tells a waiter whether its own meeting is complete. A complete meeting stays
 //!    complete: a later break does not reach the waiters of that meeting, even if they have not woken up yet.
@@ -54,9 +54,9 @@ use crate::sync::{Duration, Mutex};
 ///
 /// # When a party does not come
 /// If the wait of a party is cancelled or times out, that party is missing, and the meeting can never be
-/// complete. So the barrier *breaks*: all parties that wait now or come later get
-/// [`BarrierError::Broken`]. A broken barrier stays broken; make a new one for a new group. (The barrier
-/// of the standard library ignores tokens. Without the break, the other parties would wait for ever.)
+/// complete. So the barrier *breaks*: all parties that wait now or come later get [`BarrierError::Broken`]. A
+/// broken barrier stays broken; make a new one for a new group. If the barrier did not break, the other
+/// parties would wait for ever. (The barrier of the standard library ignores tokens.)
 ///
 /// A party that panics or returns early does not break the barrier, because the barrier cannot notice this.
 /// If a party can panic or return early, use [`wait_timeout`](Self::wait_timeout).
@@ -200,8 +200,8 @@ impl Barrier {
         result.unwrap_or_else(|why| self.give_up(&why, place))
     }
 
-    /// Notes that a party has come. Returns the number of the meeting, and the number of missing parties. If
-    /// no party is missing, all parties go on; otherwise the waker joins the wait list.
+    /// Records that a party has come. Returns the number of the meeting, and the number of missing parties.
+    /// If no party is missing, all parties go on; otherwise the waker joins the wait list.
     fn come(&self, waker: &Waker) -> Result<(u64, usize), BarrierError> {
         let mut state = self.state.lock();
         if state.is_broken {

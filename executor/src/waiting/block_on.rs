@@ -1,4 +1,4 @@
-//! A thread that waits for a future.
+//! A call that makes a thread wait for a future.
 
 use std::future::Future;
 use std::pin::pin;
@@ -26,16 +26,16 @@ use crate::cancel::interrupted;
 ///
 /// # Errors
 /// [`struct@Cancelled`] if the task of the caller was cancelled during the wait. Then the future is dropped,
-/// and [`cancel_on_drop`](crate::TaskHandle::cancel_on_drop) passes the request on to the awaited tasks. If
-/// the future is ready at its first poll, even a cancelled task gets the output.
+/// and [`cancel_on_drop`](crate::TaskHandle::cancel_on_drop) passes the cancellation on to the awaited tasks.
+/// If the future is ready at its first poll, even a cancelled task gets the output.
 ///
 /// # Panics
 /// Panics if the future panics.
 ///
 /// # Blocking
 /// Blocks until the future is ready. This call finds no starvation: if a task waits here for a task of its
-/// own pool, the waiting task keeps its thread. Such a task must use [`join`](crate::TaskHandle::join)
-/// instead.
+/// own pool, the waiting task keeps its thread. A task that waits for a task of its own pool must use
+/// [`join`](crate::TaskHandle::join) instead of this call.
 ///
 /// # Cancellation
 /// A cancellation point, unless the future is ready.

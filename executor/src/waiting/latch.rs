@@ -4,8 +4,8 @@
 //!
 //! 1. One lock guards the count and the wait list, so no thread joins the wait list of an open
 //!    latch.
-//! 2. The last [`count_down`](Latch::count_down) takes the whole wait list out under the lock, and wakes the
-//!    waiters after it has released the lock.
+//! 2. The last [`count_down`](Latch::count_down) takes all waiters out of the wait list under the lock,
+//!    releases the lock, and then wakes the waiters.
 //! 3. A waiter that gives up takes its waker out of the wait list.
 
 use std::fmt;
@@ -68,8 +68,8 @@ impl Latch {
         Self { state: Mutex::new(LatchState { count, waiters: WaitList::new() }) }
     }
 
-    /// Counts down by one. At zero the latch opens, and all waiters go on. On an open latch the call does
-    /// nothing.
+    /// Counts down by one. When the count reaches zero, the latch opens, and all waiters go on. On an open
+    /// latch the call does nothing.
     ///
     /// ```
     /// let latch = executor::Latch::new(1);

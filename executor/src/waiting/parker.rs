@@ -54,7 +54,7 @@ pub(crate) struct Parker {
 const QUIET: u8 = 0;
 /// A wake-up has come, and the waiter has not used it up yet.
 const WOKEN: u8 = 1;
-/// No wake-up has come, and the waiter sleeps: it must be notified of a wake-up.
+/// No wake-up has come, and the waiter sleeps: a thread that wakes the waiter must notify it.
 const ASLEEP: u8 = 2;
 
 impl Parker {
@@ -71,7 +71,8 @@ impl Parker {
         self.signal.swap(QUIET, Ordering::Acquire);
     }
 
-    /// Looks at the signal until the spin budget is used up. Returns true if a wake-up has come.
+    /// Spins: looks at the signal again and again, until a wake-up or the deadline has come, or the spin
+    /// budget is used up. Returns true if a wake-up has come.
     pub(crate) fn spin(&self, deadline: Deadline, spin_budget: &mut AdaptiveSpin) -> bool {
         for used in 0..spin_budget.of_this_wait() {
             // Relaxed: `use_up` reads the wake-up again, with Acquire.
@@ -123,8 +124,8 @@ impl Wake for Parker {
 }
 
 /// The vtables of parkers' wakers. [`wakes_a_thread`] recognises these wakers by their vtables. The first
-/// vtable is that of a waker from [`waker_of`], and the second vtable is that of a clone of this waker,
-/// because the compiler may make two vtables.
+/// vtable is the vtable of a waker from [`waker_of`], and the second vtable is the vtable of a clone of this
+/// waker, because the compiler may make two vtables.
 static WAKERS: OnceLock<[usize; 2]> = OnceLock::new();
 
 /// Makes the waker of a parker. [`wakes_a_thread`] recognises the wakers that this function makes.
@@ -254,8 +255,8 @@ mod tests {
         let parker = Arc::new(Parker::default());
         let mut spin_budget = AdaptiveSpin::new();
         assert!(!parker.spin(Deadline::after(Duration::ZERO), &mut spin_budget));
-        // With one processor the parker does not spin, and counts each attempt as an unsuccessful
-        // spin.
+        // On a machine with one processor, the parker does not spin, and counts each attempt as an
+        // unsuccessful spin.
         let is_unharmed = spin_budget.pauses == AdaptiveSpin::MOST || !spinning_helps();
         assert!(is_unharmed, "it has not spun in vain: there was no time to spin");
         parker.wake_by_ref();

@@ -43,7 +43,7 @@ pub(crate) struct QueuedDump {
 }
 
 impl QueuedDump {
-    /// Adds a task, unless it is cancelled.
+    /// Adds a task to the waiting tasks, unless the task is cancelled.
     pub(crate) fn add(&mut self, task: &Task) {
         if task.is_cancelled() {
             return;

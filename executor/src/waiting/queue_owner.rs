@@ -1,5 +1,5 @@
-//! Queue owners: the executors that own queues. The callers are tasks in a queue, and threads that wait for
-//! such tasks.
+//! Queue owners: the executors that own queues. Tasks in a queue call the owner of the queue, and so do
+//! threads that wait for such a task.
 //!
 //! There are two kinds of queues. A pool's own threads serve the queue of the pool: they take tasks out of the
 //! queue. A *strand* is served by one task, the drain task. The drain task itself is in a queue, or runs on a
@@ -16,8 +16,8 @@ use crate::sync::process::{PoisonError, RwLock};
 use crate::sync::{Arc, Weak, ids};
 use crate::task::Task;
 
-/// The owner of one or several queues. The callers are tasks in a queue, and threads that wait for such tasks.
-/// The caller holds no lock of the task. The argument `queue` says which queue of the owner is meant.
+/// The owner of one or several queues. Tasks in a queue call the owner, and so do threads that wait for such
+/// a task. The caller holds no lock of the task. The argument `queue` says which queue of the owner is meant.
 pub(crate) trait QueueOwner: Send + Sync {
     /// Tells the owner that a task was cancelled while it was in the queue. `by` is the kind of party that
     /// has cancelled the task. The method is called once for each cancelled task. The canceller runs the
@@ -42,7 +42,7 @@ pub(crate) trait QueueOwner: Send + Sync {
     /// priorities do not matter.
     fn raise(&self, _queue: QueueId, _id: TaskId, _priority: &dyn Fn() -> i32) {}
 
-    /// Returns the name of the owner in a report.
+    /// Returns the name that a report gives to the owner.
     fn name(&self) -> String;
 
     /// Returns the threads, or the drain task, that take tasks out of the queue.
@@ -102,8 +102,8 @@ pub(crate) trait PoolOwner: QueueOwner {
     fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>>;
 }
 
-/// All queue owners, by the id of the first queue. This map is read when a queued task is cancelled, taken
-/// out or raised, and when `wait_graph` looks for the owner of a queue.
+/// A map of all queue owners, each under the id of its first queue. This map is read when a queued task is
+/// cancelled, taken out or raised, and when `wait_graph` looks for the owner of a queue.
 static OWNERS: RwLock<BTreeMap<QueueId, Weak<dyn QueueOwner>>> = RwLock::new(BTreeMap::new());
 
 /// Returns all queue owners, the oldest first, each with the id of its first queue. The caller must hold no

@@ -10,8 +10,9 @@
 //!    another thread or by an unknown holder; *with a task*; or *loose*, which means forgotten or drained. If
 //!    a thread of an executor waits for permits that only waiting threads can give back, the wait ends with
 //!    an error: see `wait_graph`.
-//! 3. Three events can make it possible to serve the first waiter: permits are released, the waiter before it
-//!    is served, or a waiter gives up its place. The thread that causes the event wakes the first waiter.
+//! 3. Three events can make it possible to serve the first waiter: permits are released, the waiter in front
+//!    of it gets permits, or a waiter gives up its place. The thread that causes the event wakes the first
+//!    waiter.
 //! 4. After a release, or after a waiter has given up its place, there may still be too few permits for the
 //!    first waiter. If the search of `wait_graph` has asked where permits could come from, the answer is then
 //!    out of date, so all waiters are woken and check their waits again. If there are enough permits, the
@@ -61,13 +62,13 @@ struct SemaphoreState {
     permits: usize,
     is_fair: bool,
     queue: WaitList<Waiter>,
-    /// The permits that threads of executors hold: for each [`Permit`] the thread and the number of permits.
+    /// For each [`Permit`] that a thread of an executor holds: the thread and the number of permits.
     held: Vec<(ThreadKey, usize)>,
-    /// The permits that belong to tasks: the number of each permit, and the place of its task.
+    /// For each permit that belongs to a task: the number of the permit, and the place of the task.
     with_tasks: BTreeMap<u64, Location>,
     /// The number of permits that were given to tasks so far.
     given: u64,
-    /// Permits that other threads hold, and permits without a known owner.
+    /// The number of permits that other threads hold or that have no known holder.
     outside: usize,
     /// The number of permits that must be removed when they come back: see
     /// [`reduce`](Semaphore::reduce).
@@ -99,8 +100,8 @@ impl Semaphore {
     /// Makes an unfair semaphore: a thread gets free permits at once, even if other threads wait.
     ///
     /// A fair semaphore leaves a permit idle until the thread that waited for it has woken up. An unfair
-    /// semaphore gives the permit to the next thread that asks, so more work is done. But a waiter can wait
-    /// for ever if newcomers never stop coming.
+    /// semaphore gives the permit to the next thread that asks, so more work is done in the same time. But a
+    /// waiter can wait for ever if newcomers never stop coming.
     ///
     /// ```
     /// use executor::Semaphore;
@@ -419,8 +420,8 @@ impl Semaphore {
             me.set(Some(state.queue.join(Waiter { wants: permits, thread, waker: waker.clone() })));
         }
         drop(state);
-        // This thread has joined the queue before this call. A thread that makes `is_in_vain` true wakes the
-        // waiters in the queue.
+        // This thread has joined the wait list before this call of `is_in_vain`. A thread that makes
+        // `is_in_vain` true wakes the waiters in the wait list.
         if is_in_vain() { Poll::Ready(None) } else { Poll::Pending }
     }
 
@@ -494,9 +495,9 @@ impl SemaphoreState {
         self.held.swap_remove(own.expect("it was noted when they were taken"));
     }
 
-    /// Wakes the first waiter if there are enough permits for it. The waiter stays in the queue until it has
-    /// taken its permits. It is safe to wake a parker under our lock: the call takes only the parker's own
-    /// lock.
+    /// Wakes the first waiter if there are enough permits for it. The waiter stays in the wait list until it
+    /// has taken its permits. It is safe to wake a parker under the semaphore's lock: the call takes only the
+    /// parker's own lock.
     fn wake_first(&self) -> bool {
         let first = self.queue.first().filter(|(_, first)| first.wants <= self.permits);
         first.inspect(|(_, first)| first.waker.wake_by_ref()).is_some()

@@ -65,9 +65,9 @@ pub enum OnStarvation {
     /// [`JoinError::Starved`](crate::JoinError::Starved).
     #[default]
     Report,
-    /// The waiting thread itself runs the task that it waits for, if that task has not begun. This is
-    /// possible in a join and in `invoke_all`. If the thread waits for something else, or for a task that has
-    /// begun, the wait is reported.
+    /// The waiting thread itself runs the task that it waits for, if that task has not begun. A thread can
+    /// help in this way in a join and in `invoke_all`. If the thread waits for something else, or for a task
+    /// that has begun, the wait is reported.
     ///
     /// The awaited task runs on the stack of the waiting task, above the frames of the waiting task. So the
     /// awaited task must not wait for something that the waiting task holds, such as a lock. The awaited task
@@ -308,8 +308,8 @@ impl StarvedWait {
 /// *Helped*: the thread runs the awaited tasks itself. *Told*: the wait ends with an error that is called
 /// `Starved` and contains a `Starvation`. *Waits*: the library cannot know what would end the wait. The wait
 /// lasts until something ends it, or until the waiting task is cancelled. If a pool
-/// [helps](OnStarvation::Help) or starts [spare threads](OnStarvation::Spare), its threads are told only if
-/// the pool can do neither.
+/// [helps](OnStarvation::Help) or starts [spare threads](OnStarvation::Spare), the pool's threads are told
+/// only if the pool can neither help nor start a thread.
 ///
 /// A thread counts as a thread of its pool, whatever it runs there: a task, the drain task of a strand, a
 /// hook, a callback, a destructor, or the body of a scope. A wait with a deadline, or under a token with a
@@ -401,8 +401,9 @@ impl Starvation {
         self.0.closes_at
     }
 
-    /// Returns the waits of the pools' threads that are not in the chain. If one of these threads were free,
-    /// it could run a task that ends a wait of the chain. But all these threads wait, too.
+    /// Returns the waits that are not in the chain: the waits of the other threads of the pools. If one of
+    /// these threads were free, it could run a task that ends a wait of the chain. But all these threads
+    /// wait, too.
     ///
     /// ```
     /// # use executor::{CutShort, Semaphore, ThreadPoolExecutor, prelude::*};

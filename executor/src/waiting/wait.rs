@@ -1,4 +1,4 @@
-//! The wait that every blocking call uses.
+//! The function `wait`, in which every blocking call waits.
 //!
 //! Every blocking call of this crate (a join, a latch, a semaphore, a sleep, a wait for termination) blocks
 //! in [`wait`]. So each of these calls can be cancelled and can have a deadline, and all follow the same
@@ -29,15 +29,15 @@
 //! 3. Ready has priority over cancelled, and cancelled has priority over timed out. If the awaited thing is
 //!    ready, the wait succeeds, even if the token is cancelled or the deadline has passed.
 //! 4. No two waits share a parker at the same time. User code can run inside a wait, for example a deferred
-//!    callback, or the `Drop` of a waker that our waker replaces. If this code waits, too, the inner wait
-//!    uses another parker. So the wake-ups of the outer wait are kept.
+//!    callback, or the `Drop` of a waker that the library's waker replaces. If this user code waits, too, the
+//!    inner wait uses another parker. So the wake-ups of the outer wait are kept.
 //! 5. A thread of an executor does not sleep if the detector finds that the wait can never end: see
 //!    `awaited`.
 //! 6. A waiter is identified by a [`Ticket`], because a comparison of two wakers is not reliable.
 //!
 //! The callers of [`wait`] decide whether a cancelled task still gets a thing that is ready. Latches,
-//! semaphores and sleeps refuse the thing: they call [`check_current`] first. A join returns the outcome,
-//! because an outcome that exists should not be hidden.
+//! semaphores and sleeps do not give the thing to a cancelled task: they call [`check_current`] first. A join
+//! returns the outcome, because an outcome that exists should not be hidden.
 
 use std::cell::Cell;
 use std::collections::VecDeque;

@@ -108,7 +108,7 @@ pub(crate) fn concerns_this_thread() -> bool {
 /// The roles and tasks of a thread that waits.
 pub(crate) struct WorkerContext {
     roles: Vec<ExecutorRole>,
-    /// The running tasks that have handles. The innermost task is the last.
+    /// The running tasks that have handles. The innermost task is the last task in the list.
     tasks: Vec<Arc<dyn RunningTask>>,
 }
 

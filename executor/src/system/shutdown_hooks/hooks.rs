@@ -152,9 +152,9 @@ impl ShutdownHooks {
         Ok(ShutdownHook { hooks: self.clone(), key })
     }
 
-    /// Registers a hook that ends a pool. The hook shuts the pool down and waits for its tasks, for `grace`
-    /// at most. Then the hook cancels the running tasks, drops the waiting tasks, and waits again, until the
-    /// common deadline of all hooks.
+    /// Registers a hook that ends a pool. The hook shuts the pool down and waits until the pool's tasks have
+    /// ended, but not longer than the time `grace`. Then the hook cancels the running tasks, drops the
+    /// waiting tasks, and waits again, until the common deadline of all hooks.
     ///
     /// The hook holds a weak reference, and does nothing if the pool was dropped before. If the pool is not in
     /// an `Arc`, use [`add_stopper`](Self::add_stopper).
@@ -367,7 +367,8 @@ impl ShutdownBuilder {
         let (runner, timekeeper) = (Arc::clone(&shared), Arc::clone(&shared));
         thread::Builder::new().name("shutdown time".into()).spawn(move || timekeeper.keep_time(notified))?;
         thread::Builder::new().name("shutdown hooks".into()).spawn(move || runner.run_hooks())?;
-        // The signals are caught last: before the two threads run, a caught signal would have no effect.
+        // This code catches the signals last, because a signal that is caught before the two threads run
+        // would have no effect.
         shared.signals().catch()?;
         Ok(ShutdownGuard { hooks: ShutdownHooks { shared } })
     }

@@ -1,4 +1,4 @@
-//! Shutdown hooks: code that runs before the process ends, for whatever reason it ends.
+//! Shutdown hooks: code that runs before the process ends, whatever the reason for the end is.
 //!
 //! A process ends when `main` returns, when it gets a signal (SIGINT by Ctrl-C, SIGTERM from a service
 //! manager), or when a part of the program calls [`std::process::exit`]. A signal and a call of `exit` run no

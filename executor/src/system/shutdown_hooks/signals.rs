@@ -10,7 +10,7 @@ pub(super) use self::system::Notify;
 use crate::sync::Arc;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Records which signal has come, and whether the next signal ends the process.
+/// The record of the signals: which signal has come, and whether the next signal ends the process.
 pub(super) struct Signals {
     asked: Arc<AtomicBool>,
     number: Arc<AtomicUsize>,
@@ -28,8 +28,8 @@ impl Signals {
     /// Makes SIGINT and SIGTERM wake the timekeeper from now on. Catching the signals cannot be undone.
     pub(super) fn catch(&self) -> io::Result<()> {
         for signal in [SIGINT, SIGTERM] {
-            // The handlers run in this order. The first signal finds the flag unset and sets it; the next
-            // signal finds the flag set.
+            // For each signal, the handlers run in the order of these calls. The first signal finds the flag
+            // unset and sets it; the next signal finds the flag set.
             flag::register_usize(signal, Arc::clone(&self.number), signal.unsigned_abs() as usize)?;
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.asked))?;
             flag::register(signal, Arc::clone(&self.asked))?;
@@ -42,7 +42,7 @@ impl Signals {
     }
     // ANCHOR_END: catch
 
-    /// Notes that the shutdown has begun, so that the next signal ends the process. Wakes the timekeeper.
+    /// Records that the shutdown has begun, so that the next signal ends the process. Wakes the timekeeper.
     pub(super) fn begun(&self) {
         self.asked.store(true, Ordering::Release); // the handler sets the flag in the same way
         self.timekeeper.notify();
@@ -80,8 +80,8 @@ mod system {
             pipe::register(signal, self.0.try_clone()?).map(drop)
         }
 
-        /// Writes one byte. The socket has room for thousands of bytes, and there are only a few calls, so
-        /// the write does not block.
+        /// Writes one byte. The socket has room for thousands of bytes, and this function is called only a
+        /// few times, so the write does not block.
         pub(super) fn notify(&self) {
             let _ = (&self.0).write(&[0]);
         }

@@ -55,9 +55,9 @@ struct HooksData {
     cause: Option<ShutdownCause>,
     /// The deadline; `None` until the shutdown begins, and also if the deadline is beyond the clock's range.
     deadline: Option<Instant>,
-    /// The exit status of the process, if it was chosen already.
+    /// The exit status of the process, or `None` if no status has been chosen yet.
     status: Option<i32>,
-    /// True if this module ends the process; otherwise `main` ends it.
+    /// True if this module ends the process, and false if `main` ends the process.
     ends: bool,
     guard_is_dropped: bool,
     runner: Option<ThreadId>,

@@ -14,7 +14,7 @@ use crate::waiting::error::RejectReason;
 /// Hooks that hand the numbers of a pool to the crate [`metrics`], under the names that
 /// [`PrometheusText`](crate::PrometheusText) lists.
 ///
-/// The hooks count each task and record each duration at once. Numbers that rise and fall are handed over
+/// The hooks count each task and record each duration immediately. Numbers that rise and fall are handed over
 /// only in [`record`](Self::record), which the program calls from time to time.
 ///
 /// Install the recorder before you make the hooks, because the hooks register their numbers when the hooks

@@ -14,8 +14,8 @@ use crate::thread_pool::PoolStats;
 
 /// The text from which Prometheus reads the numbers of pools.
 ///
-/// Make a new text for each request, add pools and times, and answer with its `Display` and
-/// [`CONTENT_TYPE`](Self::CONTENT_TYPE). Numbers of your own can be added with [`sample`](Self::sample).
+/// Make a new text for each request, add pools and times, and answer the request with the text's `Display`
+/// and [`CONTENT_TYPE`](Self::CONTENT_TYPE). Numbers of your own can be added with [`sample`](Self::sample).
 ///
 /// | family | kind | |
 /// |---|---|---|
@@ -138,8 +138,8 @@ impl PrometheusText {
         self.histogram("executor_run_seconds", "Seconds that tasks ran", pool, &ran);
     }
 
-    /// Adds a sample of any family. `kind` is `counter` or `gauge`. The kind and the help text of a family
-    /// are taken from its first sample.
+    /// Adds a sample of any family. `kind` is `counter` or `gauge`. The first sample of a family determines
+    /// the kind and the help text of the family.
     ///
     /// The names of the family and of the labels must be valid in Prometheus: letters, digits and `_`, and no
     /// digit at the beginning. The values of labels can be any text.

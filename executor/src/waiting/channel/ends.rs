@@ -229,7 +229,7 @@ fn deadline_after(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|timeout| Instant::now().checked_add(timeout))
 }
 
-/// Yields to other threads and returns true if the caller must try again. Returns false if the caller must
+/// If the caller may try again, yields to other threads and returns true. Returns false if the caller must
 /// sleep. A sleep costs far more than a yield, so each call begins with up to [`PATIENCE`] yields.
 fn gives_way(yields_left: &mut u32, deadline: Option<Instant>) -> bool {
     let is_out = *yields_left == 0 || deadline.is_some_and(|deadline| Instant::now() >= deadline);

@@ -23,8 +23,8 @@
 //!
 //! # Beside crossbeam-channel
 //!
-//! This module adds a few calls to the channels of `crossbeam-channel`, of any kind. Crossbeam's calls
-//! ignore a cancellation; the calls of this module are cancellation points:
+//! This module adds a few calls to all kinds of channels of `crossbeam-channel`. Crossbeam's calls ignore a
+//! cancellation; the calls of this module are cancellation points:
 //!
 //! | crossbeam's call | the call of this module, a cancellation point |
 //! |---|---|
@@ -61,7 +61,8 @@
 //!    taken no item.
 //! 2. Ready has priority over cancelled, and cancelled has priority over timed out: the operation is tried
 //!    once more before a wait fails. But if a task was cancelled before it calls `put` or `take`, the call
-//!    fails, even if the operation need not wait. A [`Latch`](crate::Latch) refuses a cancelled task, too.
+//!    fails, even if the operation need not wait. A wait for a [`Latch`](crate::Latch) fails in a cancelled
+//!    task, too.
 //! 3. The waker that disconnects the channel is called together with the library's other wakers. So the
 //!    waiting thread is released before any callback runs, and a callback can wait for that thread.
 

@@ -25,7 +25,7 @@ use crate::sync::{Arc, Mutex};
 /// ```
 pub struct CancelChannel {
     hears: Receiver<Infallible>,
-    /// Keeps the disconnector registered with the token. Dropping this field removes the entry.
+    /// The registration of the disconnector with the token. Dropping this field removes the entry.
     _registration: Box<dyn Send + Sync>,
 }
 
