@@ -14,7 +14,8 @@ use std::sync::{Arc, Barrier};
 /// The pool of each level, and the barrier at which the tasks of that level wait for each other.
 type Levels = Arc<Vec<(Arc<ThreadPoolExecutor>, Barrier)>>;
 
-/// A task of one level, which waits for a task of the next level. A task of the last level waits for no task.
+/// A task of one level; the task waits for a task of the next level. A task of the last level waits for no
+/// task.
 fn task(levels: &Levels, level: usize) -> bool {
     if level + 1 == levels.len() {
         return true;

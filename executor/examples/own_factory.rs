@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::{io, thread};
 
 // ANCHOR: factory
-/// Starts threads while there are permits. A thread that ends gives its permit back.
+/// Starts a thread only if the semaphore has a permit for it. A thread that ends gives its permit back.
 struct Budget(Arc<Semaphore>);
 
 impl ThreadFactory for Budget {

@@ -128,8 +128,8 @@ enum Waits {
     Asleep,
 }
 
-/// Hands numbers to another thread. Returns the time that the hand-over costs the thread that gives a number,
-/// and the time until the other thread has the number.
+/// Hands numbers to another thread. Returns two times: the time that the giver of a number spends on the
+/// hand-over, and the time until the receiver has the number.
 fn hand_over(waits: Waits) -> (f64, f64) {
     const NUMBERS: u32 = 100;
     let clock = Instant::now();
@@ -177,8 +177,8 @@ fn nanos(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).expect("a few seconds")
 }
 
-/// Reads the value again and again until it has changed. From time to time the loop yields, because on a
-/// single core the other thread needs the core.
+/// Reads the value again and again until the value has changed. From time to time the loop yields, because on
+/// a single core the other thread needs the core.
 fn look_until(found: impl Fn() -> bool) {
     for look in 1_u32.. {
         match look % 256 {

@@ -25,7 +25,8 @@ pub fn print() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Adds the numbers in equal pieces. `piece` returns the first index of a piece and the step to its next number.
+/// Divides the numbers into pieces of equal length, and adds the numbers of each piece in a task of the pool.
+/// `piece` returns the first index of a piece, and the step from each number of the piece to the next.
 fn sum(
     pool: &ThreadPoolExecutor,
     numbers: &Arc<Vec<u64>>,

@@ -25,7 +25,7 @@ impl<P: Puzzle> Search<P> {
     }
 
     // ANCHOR: expand
-    /// Calls `next` with each next position that was not seen before.
+    /// Calls `next` for each position that is one move away, if the search has not seen the position before.
     pub fn expand(&self, from: Position, mut next: impl FnMut(Position)) -> Result<(), Unfinished> {
         for (last, position) in self.puzzle.moves(from) {
             if self.seen.is_new(last, position)? {

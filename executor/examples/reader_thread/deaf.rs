@@ -1,5 +1,5 @@
-//! A reader that checks whether it was asked to stop, and then waits in a read. During the read it cannot
-//! check.
+//! A reader that checks whether it was asked to stop, and then waits in a read. During the read the reader
+//! cannot check.
 
 use crate::{connect, telegram, wait_for};
 use executor::CancelToken;

@@ -12,7 +12,8 @@ pub struct Costs {
     pub offer: u64,
     /// The time from the moment when a thief finds a piece until the thief runs the piece.
     pub steal: u64,
-    /// The time of a look that finds no piece; a worker looks at all queues, or at the awaited half.
+    /// The time that a worker takes for a look without success; the worker looks at all queues, or at the
+    /// awaited half.
     pub look: u64,
     /// A worker looks for work for this time before it sleeps.
     pub patience: u64,

@@ -48,7 +48,7 @@ pub fn costs() -> Costs {
     Costs { call, offer, steal, look, patience: 10 * look, wake, wake_up, offers: Offers::Adaptive }
 }
 
-/// The number of offers, which is so small that the pieces do not count as fine.
+/// The number of offers that are measured; it is so small that the pieces do not count as fine.
 const OFFERS: u64 = 60;
 
 /// The times at which the halves of a join began, counted from the call of `join`.

@@ -38,8 +38,8 @@ impl<'a> Source<'a> {
         Ok(Self { frame, bodies, uses: reader.uses })
     }
 
-    /// Whether the two files differ only in bodies and `use` declarations. An import that is added or removed
-    /// leaves an empty line.
+    /// Whether the two files differ only in bodies and `use` declarations. The comparison ignores white
+    /// space, because an added or removed import leaves an empty line.
     pub(crate) fn has_the_frame_of(&self, other: &Self) -> bool {
         self.frame.len() == other.frame.len()
             && self.frame.iter().zip(&other.frame).all(|(a, b)| a.split_whitespace().eq(b.split_whitespace()))
