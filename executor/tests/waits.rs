@@ -130,7 +130,7 @@ fn refused(why: RejectReason) -> End {
     }
 }
 
-/// A wait of the table, called by a thread of the pool. Returns `None` if the pool does not have this call.
+/// A wait of the table; a thread of the pool calls it. Returns `None` if the pool does not have this call.
 type Wait<P> = fn(&Arc<P>) -> Option<End>;
 
 /// Returns the waits of the table; each wait has the name that it has in the table.
@@ -378,8 +378,8 @@ impl Gate {
     }
 }
 
-/// The reports of the pool's threads, all of which wait for the same kind of event at the same time. If a
-/// thread gets a report that it starves, this thread stays busy until the test has received all reports.
+/// The reports of the pool's threads; all these threads wait for the same kind of event at the same time. If
+/// a thread gets a report that it starves, this thread stays busy until the test has received all reports.
 struct Waiters {
     ends: Receiver<End>,
     told: Gate,

@@ -24,7 +24,7 @@ fn cancel_the_current_token() -> bool {
     Latch::new(0).wait().is_ok() && !CancelToken::current().is_cancelled()
 }
 
-/// On drop, cancels the current token and reports the result.
+/// When this value is dropped, it cancels the current token and reports the result.
 struct CancelsWhenDropped(mpsc::Sender<bool>);
 
 impl Drop for CancelsWhenDropped {

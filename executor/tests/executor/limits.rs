@@ -15,7 +15,7 @@ use crate::support::{LONG, SHORT, Signal, eventually, occupy, on_thread, within_
 
 type Limit = fn(FutureTask<()>, &CancelToken) -> FutureTask<()>;
 
-/// Each limit, with the kind of its reason. The caller cancels the token.
+/// Each kind of limit, with the kind of the reason that it gives a cancel. The caller cancels the token.
 const LIMITS: [(Limit, CancelKind); 4] = [
     (|task, _| task.timeout(SHORT), CancelKind::Deadline),
     (|task, _| task.deadline(Instant::now() + SHORT), CancelKind::Deadline),

@@ -93,8 +93,8 @@ fn counted(queue: FifoQueue) -> (ThreadPoolExecutor, Arc<Counts>) {
     (one_thread(queue), counts)
 }
 
-/// Makes a pool of one thread, and returns the order in which this pool runs tasks that have waited; each
-/// task is given by its name and priority.
+/// Returns the order in which a pool of one thread runs tasks that have waited in its queue; each task is
+/// given by its name and priority.
 fn order(queue: impl WorkQueue + 'static, tasks: &[(&'static str, i32)]) -> Vec<&'static str> {
     let pool = one_thread(queue);
     let busy = occupy(&pool);

@@ -289,7 +289,7 @@ pub(crate) fn tracked() -> (Arc<()>, impl Fn() -> bool + Send + 'static) {
 #[derive(Debug)]
 pub(crate) struct Bomb(Arc<AtomicUsize>);
 
-/// The number of bombs that have been dropped.
+/// The number of `Bomb` values that have been dropped.
 #[derive(Clone, Default)]
 pub(crate) struct Explosions(Arc<AtomicUsize>);
 

@@ -30,7 +30,7 @@ impl Executor for Keeps {
 
 type Service<T> = ExecutorCompletionService<Keeps, T>;
 
-/// Returns a service to which these bodies are submitted, and the tasks of the bodies.
+/// Submits these bodies to a new service, and returns the service and the tasks of the bodies.
 fn submitted<T: Send + 'static, const N: usize>(
     bodies: [impl FnOnce() -> T + Send + 'static; N],
 ) -> (Arc<Service<T>>, [Task; N]) {

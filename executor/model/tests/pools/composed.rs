@@ -70,7 +70,7 @@ fn a_line_runs_one_task_at_a_time_and_leaves_none() {
     });
 }
 
-/// Refuses some tasks; of the tasks that it has accepted, it drops some.
+/// An executor that refuses some tasks, and drops some of the tasks that it has accepted.
 struct Doubtful;
 
 impl Executor for Doubtful {

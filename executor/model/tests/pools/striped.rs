@@ -313,7 +313,7 @@ fn dropped_it_waits_for_the_pool_that_it_owns() {
 
 /// A task of the executor below the wrapper drops the wrapper. At the same time a drain task waits for room
 /// in that executor, and there will be room only when the task that drops the wrapper has ended. So the drop
-/// must not wait for the drain task that waits.
+/// must not wait for the blocked drain task.
 #[test]
 fn dropped_by_a_task_of_a_full_pool_it_has_its_head_come_back() {
     check(|| {

@@ -194,8 +194,8 @@ fn the_last_permit_of_another_task_comes_back_and_is_not_enough() {
     });
 }
 
-/// Waiters are served in order. The later waiter waits for the earlier waiter, which waits for a permit that
-/// the later waiter holds.
+/// Waiters are served in order. The later waiter waits for the earlier waiter, and the earlier waiter waits
+/// for a permit that the later waiter holds.
 #[test]
 fn a_task_waits_for_a_permit_behind_one_that_waits_for_its_own() {
     within_deadline(|| {

@@ -44,7 +44,7 @@ enum Broken {
     TellsNobody,
 }
 
-/// A pool whose queue is full. A worker of the pool looks at the state only if it has a reason.
+/// A pool whose queue is full. A worker of the pool looks at the state only if the worker has a reason.
 struct Pool {
     batch: sync::Arc<Batch>,
     submitter_waits: AtomicBool,

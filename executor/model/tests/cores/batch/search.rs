@@ -130,7 +130,7 @@ impl Pool {
     }
 
     /// Returns the worker's next task, or `None` if the worker sleeps. If the worker sleeps, the next call of
-    /// this function wakes it.
+    /// this function wakes the worker.
     fn next_task(&self, worker: &mut PoolWorker) -> Option<Task> {
         if let Some(task) = worker.batch.take().and_then(|batch| batch.claim()) {
             return Some(task);

@@ -275,8 +275,8 @@ impl World {
             });
             _ = slot.set(Arc::clone(&record));
             if let Some(handle) = &handle {
-                // The canceller is stored early, so that another thread can cancel the task while a thread
-                // submits it.
+                // The canceller is stored early, so that another thread can cancel the task while this thread
+                // still submits the task.
                 _ = record.canceller.set(handle.canceller());
             }
             *plain(&record.handle) = handle;

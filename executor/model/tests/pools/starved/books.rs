@@ -1,19 +1,19 @@
-//! The test's own records, which note for each thread the event that it waits for. The test's tasks and
-//! threads report each step before or after the step, under one lock. The records never get their information
-//! from the library.
+//! The test's own records: for each thread, the event that the thread waits for. The test's tasks and threads
+//! report each step before or after the step, under one lock. The records never get their information from
+//! the library.
 //!
 //! A thread records some kinds of events just before the event, and other kinds of events just after the
 //! event. So the test can be sure of its answer to each of these two questions:
 //!
-//! * *Could a thread inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) If
-//!   an event opens a wait, a thread records the event after it has happened; if an event closes a wait, a
-//!   thread records the event before it happens. So if a wait was closed at any moment, then the records,
-//!   too, showed the wait as closed at some moment between the beginning and the end of the wait. The end of
-//!   a body is recorded while the thread of the body is still busy, so this record opens no closed wait.
+//! * *Could a thread inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) An
+//!   event that opens a wait is recorded after the event, and an event that closes a wait is recorded before
+//!   the event. So if a wait was closed at any moment, then the records, too, showed the wait as closed at
+//!   some moment between the beginning and the end of the wait. The end of a body is recorded while the
+//!   thread of the body is still busy, so this record opens no closed wait.
 //! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Here the records use only certain
 //!   facts: that a pool has accepted a task, and that a thread is in a body and waits there. The library may
-//!   not have found the wait yet, because it is just about to find it. For this reason the test asks again
-//!   until the answer is no.
+//!   not have found the wait yet, because the library is just about to find it. For this reason the test asks
+//!   again until the answer is no.
 
 use std::collections::HashMap;
 use std::sync::{Mutex as Plain, MutexGuard, PoisonError};
@@ -55,7 +55,7 @@ struct ThreadBook {
     works_for: Option<usize>,
     is_there: bool,
     /// The bodies that the thread is running, and the waits in which the thread is. The last entry is the
-    /// innermost of them.
+    /// innermost body or wait.
     frames: Vec<Frame>,
 }
 
