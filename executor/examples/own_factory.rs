@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::{io, thread};
 
 // ANCHOR: factory
-/// Starts a thread only if the semaphore has a permit for it. A thread that ends gives its permit back.
+/// A factory that starts a thread only if the semaphore has a permit for the thread. When the thread ends, it
+/// gives its permit back.
 struct Budget(Arc<Semaphore>);
 
 impl ThreadFactory for Budget {

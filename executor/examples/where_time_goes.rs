@@ -75,7 +75,7 @@ fn allocation(rounds: usize) {
 // ANCHOR_END: allocation
 
 // ANCHOR: contention
-/// Gives a counter its own cache line, so that two counters do not disturb each other.
+/// A counter with its own cache line, so that two counters do not disturb each other.
 #[derive(Default)]
 #[repr(align(128))]
 struct Apart<T>(T);

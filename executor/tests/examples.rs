@@ -699,7 +699,7 @@ fn checksums_are_printed_for_each_file() {
     assert!(!run("checksums", "/no/such/folder").status.success());
 }
 
-/// Ends the server if a test has failed.
+/// A guard that ends the server if a test has failed.
 #[cfg(unix)]
 struct Server(std::process::Child);
 

@@ -1,4 +1,4 @@
-//! Shows what can happen to a task in an executor with a bound, apart from a normal run.
+//! Shows what can happen to a task in a bounded executor instead of a normal run.
 
 use executor::{BoundedExecutor, ManualExecutor, RejectReason, prelude::*};
 use std::sync::{Arc, mpsc};

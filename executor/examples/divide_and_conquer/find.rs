@@ -3,7 +3,7 @@
 use executor::fork_join::join;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The number of elements that a task searches without checking the flag.
+/// The number of elements that a task searches between two checks of the flag.
 pub const PIECE: usize = 1000;
 
 // ANCHOR: find

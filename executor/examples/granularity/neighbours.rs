@@ -1,4 +1,4 @@
-//! Adds the same numbers in pieces of neighbouring numbers, and in pieces of numbers that lie far apart.
+//! Adds the same numbers in two ways: the numbers of a piece are neighbours, or they lie far apart.
 
 use executor::{ThreadPoolExecutor, prelude::*};
 use std::error::Error;

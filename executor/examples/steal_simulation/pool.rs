@@ -83,7 +83,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Notes that a half was offered. If no worker searches, wakes a sleeping worker.
+    /// Records that a half was offered. If no worker searches, wakes a sleeping worker.
     pub fn announce(&mut self) {
         if self.searching == 0
             && let Some(worker) = self.asleep.pop()

@@ -28,7 +28,7 @@ struct World {
     panics: Record<String>,
 }
 
-/// Records what the hooks receive: the id of the task, and how the task has ended.
+/// A record of the data that the hooks receive: the id of the task, and how the task has ended.
 #[derive(Clone)]
 struct Told(Record<(TaskId, Option<String>, Option<&'static str>)>);
 
@@ -79,7 +79,7 @@ impl World {
 
 // ----- attributes -----
 
-/// Checks whether an attribute arrives unchanged at the pool below the executor.
+/// A check whether an attribute arrives unchanged at the pool below the executor.
 type Attribute = fn(&World) -> bool;
 
 fn priority(world: &World) -> bool {

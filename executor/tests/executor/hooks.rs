@@ -340,7 +340,7 @@ fn a_timing_pool_adds_up_its_tasks_and_logs_at_the_end() {
     });
 }
 
-/// Combines two sets of hooks; both before and after a task, the pool calls the hooks of the first set first.
+/// Two sets of hooks in one: both before and after a task, the pool calls the hooks of the first set first.
 struct Both<A, B>(A, B);
 
 impl<A: Hooks, B: Hooks> Hooks for Both<A, B> {

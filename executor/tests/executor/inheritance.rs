@@ -62,7 +62,8 @@ impl RecursiveTask for Probe {
     }
 }
 
-/// Makes a task that runs the probe. If the call waits for the end of its task, this function waits, too.
+/// A function that makes a task, which runs the probe. If the call waits for the end of its task, this
+/// function waits, too.
 type Way = fn(Probe);
 
 /// The rows of the table, each with the ways to make a task that the row describes.

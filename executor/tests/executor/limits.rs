@@ -290,7 +290,7 @@ fn a_wait_for_a_task_with_a_limit_is_no_starvation() {
     });
 }
 
-/// A task in the queue that a limit cancels counts as cancelled, not as waiting.
+/// If a limit cancels a task in the queue, the task counts as cancelled, not as waiting.
 #[test]
 fn the_counts_of_the_pool_are_right_when_a_limit_was_up() {
     within_deadline(|| {

@@ -16,8 +16,8 @@ use loom::thread;
 
 use crate::{model, model_bounded};
 
-/// Stores the tasks, so that the test can run them. The executor is used before the model's threads start, so
-/// its lock is no part of the model.
+/// An executor that stores its tasks, so that the test can run them. The executor is used before the model's
+/// threads start, so its lock is no part of the model.
 #[derive(Default)]
 struct Keeps(Mutex<Vec<Task>>);
 

@@ -13,7 +13,7 @@ use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Records which tasks have run, and checks that no two of these tasks ran at the same time.
+/// A record of the tasks that have run; it checks that no two of these tasks ran at the same time.
 #[derive(Clone, Default)]
 struct Log {
     busy: Arc<AtomicBool>,

@@ -16,7 +16,8 @@ use crate::check;
 
 const KEYS: usize = 2;
 
-/// Records which tasks of each key have run, and checks that no two tasks of one key ran at the same time.
+/// A record of the tasks of each key that have run; it checks that no two tasks of one key ran at the same
+/// time.
 #[derive(Clone, Default)]
 struct Log {
     busy: Arc<[AtomicBool; KEYS]>,

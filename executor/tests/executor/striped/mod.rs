@@ -46,7 +46,7 @@ fn run_in_order(keys: usize, tasks: usize, work: impl Fn(usize) + Send + Sync + 
             let (busy, log, overlaps, work) =
                 (Arc::clone(&busy), log.clone(), Arc::clone(&overlaps), work.clone());
             let task = move || {
-                // The stripe orders these accesses, so `Relaxed` is enough.
+                // The stripe keeps these accesses in order, so `Relaxed` is enough.
                 overlaps.fetch_add(usize::from(busy[key].swap(true, Ordering::Relaxed)), Ordering::SeqCst);
                 work(n);
                 log.add((key, n));

@@ -106,7 +106,7 @@ pub(super) enum Step {
     Close,
 }
 
-/// Chooses one task among the tasks of all threads.
+/// The choice of one task among the tasks of all threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     Oldest,

@@ -64,9 +64,9 @@ struct Record {
     came_back: AtomicUsize,
     /// True if a `cancel` of the task has returned true.
     cancelled: AtomicBool,
-    /// Opens when the body begins, or when it is certain that the body never begins.
+    /// A latch that opens when the body begins, or when it is certain that the body never begins.
     begun: Latch,
-    /// Opens when the body is dropped, whether or not the body has run.
+    /// A latch that opens when the body is dropped, whether or not the body has run.
     over: Latch,
 }
 
@@ -630,7 +630,7 @@ impl Hooks for Watching {
     }
 }
 
-/// Ignores reports: panics are part of the scenario.
+/// A handler that ignores reports, because panics are part of the scenario.
 struct Deaf;
 
 impl PanicHandler for Deaf {

@@ -117,8 +117,8 @@ pub(super) struct ServiceBook {
     pub(super) race_in: Option<usize>,
 }
 
-/// Selects the answer that must be certain. If the records cannot be sure that this answer is right, they
-/// give the other answer.
+/// The answer that must be certain. If the records cannot be sure that this answer is right, they give the
+/// other answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
     ThatItWasOpen,

@@ -212,7 +212,7 @@ impl ThreadFactory for Threads {
     }
 }
 
-/// Ignores reports that a submission or a race has dropped unread.
+/// A handler that ignores the reports that a submission or a race has dropped unread.
 struct Quiet;
 
 impl PanicHandler for Quiet {
