@@ -1,7 +1,7 @@
 //! Measures the costs of the parts of a thread pool on this machine: memory for a job, a lock that two
-//! threads want, and the wake-up of a thread. The example also measures how much time a worker saves if it takes
-//! many jobs at once. In the end the example measures whole pools. The measurement takes some seconds. Run the
-//! example optimised, on a machine that does nothing else.
+//! threads want, and the wake-up of a thread. The example also measures how much time a worker saves if it
+//! takes many jobs at once. At the end, the example measures whole pools. The measurement takes some seconds.
+//! Run the example optimised, on a machine that does nothing else.
 //!
 //! ```sh
 //! cargo run --release --example where_time_goes

@@ -16,7 +16,7 @@ use std::{process, thread};
 /// read begins, so that each run hangs.
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
-/// Passes on the incoming telegrams until `token` is cancelled.
+/// Sends the incoming telegrams to `telegrams` until `token` is cancelled.
 fn read(stream: &TcpStream, token: &CancelToken, telegrams: &Sender<String>) -> io::Result<()> {
     while !token.is_cancelled() {
         BEGUN.fetch_add(1, Ordering::SeqCst);

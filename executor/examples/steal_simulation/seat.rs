@@ -9,9 +9,9 @@ use std::ops::Range;
 pub enum Frame {
     /// The given node must be called.
     Call(usize),
-    /// The work before the given node's join is done.
+    /// The worker has done the work before the given node's join.
     Join(usize),
-    /// The given node's first half is done.
+    /// The worker has done the given node's first half.
     Settle(usize),
     /// Both halves of the given node are done.
     After(usize),

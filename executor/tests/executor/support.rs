@@ -133,7 +133,7 @@ impl Spot {
         self.arrived.set();
     }
 
-    /// Returns when the thread sleeps or has ended. If the system does not show whether a thread sleeps, the
+    /// Waits until the thread sleeps or has ended. If the system does not show whether a thread sleeps, the
     /// function waits for some time. If this time is too short, the tests prove less, but they do not fail.
     pub(crate) fn wait_until_blocked(&self) {
         self.arrived.wait();

@@ -51,7 +51,7 @@ fn package(main_file: &str) -> (&str, &str) {
     (&main_file[..at], &main_file[at + 1..])
 }
 
-/// Whether the modules of a test program are independent. If the modules are independent, a build can leave
+/// True if the modules of a test program are independent. If the modules are independent, a build can leave
 /// out most modules, which saves most of its time.
 pub(crate) fn has_modules(tool: &str) -> bool {
     matches!(tool, "shuttle" | "loom" | "executor")

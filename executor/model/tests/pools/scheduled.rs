@@ -1,5 +1,5 @@
 //! Scheduled pools: planned tasks are cancelled or removed, or the pool ends before the tasks run; a series
-//! receives all calls that its owner can make. Each task runs once, comes back or is dropped. Each series
+//! receives all calls that its owner can make. Each task runs once, is handed back or is dropped. Each series
 //! ends exactly once. The sleeping thread wakes in time, and ends when the pool ends.
 
 use std::panic::resume_unwind;

@@ -75,8 +75,8 @@ fn join(handles: Vec<TaskHandle<()>>) -> usize {
     ends.sum()
 }
 
-/// Each turn runs one task, so each drain task passes the thread to the next drain task. Stripes are removed
-/// and made again while other threads submit to them.
+/// Each drain task runs only one task, and then the next drain task of the stripe gets the thread. Stripes
+/// are removed and made again while other threads submit to them.
 #[test]
 fn stripes_keep_their_order_and_strand_no_task() {
     check(|| {
@@ -156,7 +156,7 @@ fn what_was_accepted_is_run_or_cancelled_whatever_the_executor_does() {
 }
 
 /// An executor that accepts the first drain task of each burst, and refuses or drops all other drain tasks.
-/// The tasks of the first drain task must run nevertheless.
+/// But the tasks of the first drain task must run.
 struct OnlyFirst(AtomicUsize);
 
 impl Executor for OnlyFirst {

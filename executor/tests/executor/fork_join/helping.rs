@@ -1,4 +1,4 @@
-//! Tests which work a worker does while it waits.
+//! Tests what a worker does while it waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};

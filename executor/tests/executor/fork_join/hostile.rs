@@ -52,8 +52,8 @@ fn a_payload_that_panics_when_it_is_dropped_does_not_take_a_worker_along() {
         let (pool, explosions) = (pool(2), Explosions::default());
         for _ in 0..50 {
             let (one, other) = (explosions.bomb(), explosions.bomb());
-            // Both halves panic: if the second half has begun, the payload of the second half goes to the
-            // panic handler.
+            // Both halves panic: if the second half has begun, the panic handler gets the payload of the
+            // second half.
             let both = || join(move || resume_unwind(Box::new(one)), move || resume_unwind(Box::new(other)));
             let payload =
                 catch_unwind(AssertUnwindSafe(|| pool.invoke(both))).map(|_: Result<((), ()), _>| ());

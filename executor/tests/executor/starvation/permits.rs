@@ -1,4 +1,4 @@
-//! Permits: the threads that could give a permit back, and the waiters that come before other waiters.
+//! Permits: which threads could give a permit back, and which waiters come before other waiters.
 
 use std::sync::{Arc, mpsc};
 
@@ -12,8 +12,8 @@ fn is_starved<T>(ended: &Result<T, CutShort>) -> bool {
 }
 
 /// Starts a task that takes a permit, receives a handle through a channel, and waits for the task of this
-/// handle. Returns when the started task has the permit. The result of the started task is true if the task
-/// starves.
+/// handle. The function returns as soon as the started task has the permit. The result of the started task is
+/// true if the task starves.
 fn holder(
     pool: &ThreadPoolExecutor,
     permits: &Arc<Semaphore>,

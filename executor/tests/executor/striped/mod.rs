@@ -21,7 +21,8 @@ fn striped<K: Send + 'static>(threads: usize) -> Striped<K> {
     StripedExecutor::owning(ThreadPoolExecutor::fixed(threads))
 }
 
-/// Keeps a stripe busy until the test sets the returned signal. Returns when the stripe is busy.
+/// Keeps a stripe busy until the test sets the returned signal. The function returns as soon as the stripe is
+/// busy.
 fn hold<K: std::hash::Hash + Eq + Send + 'static>(striped: &Striped<K>, key: K) -> Signal {
     let (begun, end) = (Signal::new(), Signal::new());
     let (is_begun, until) = (begun.clone(), end.clone());
