@@ -192,7 +192,7 @@ fn starving_page_draws_a_circle_through_two_pools() {
     assert_eq!(printed, book);
 }
 
-/// If the executor below drops tasks, the classic listing loses its permits. The library's executor keeps its
+/// If the executor below drops tasks, the classic listing loses its permits. The library's executor loses no
 /// permits in the same case.
 #[test]
 fn bounding_a_pool_loses_permits_only_with_wrapped_tasks() {

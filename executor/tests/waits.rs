@@ -1,4 +1,4 @@
-//! Checks each wait of a thread on which other threads rely: the wait ends, or it starves, or the
+//! Checks each wait of a thread on which other threads rely: the wait ends, the wait starves, or the
 //! documentation says that the wait does not end.
 //!
 //! The table in this test is the same as the table in the documentation. The test tries each cell of the
@@ -44,7 +44,7 @@ enum End {
 
 use End::{Came, Cancelled, Told};
 
-/// The code that a thread of the pool runs: it waits, and then reports how the wait ended.
+/// The code that a thread of the pool runs: the thread waits, and then reports how the wait ended.
 type Body = Box<dyn FnOnce() + Send>;
 
 // ----- what a thread waits for -----

@@ -1,4 +1,5 @@
-//! Adds the same numbers in two ways: the numbers of a piece are neighbours, or they lie far apart.
+//! Adds the same numbers in two ways: each piece has numbers that are neighbours, or numbers that lie far
+//! apart.
 
 use executor::{ThreadPoolExecutor, prelude::*};
 use std::error::Error;

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::time::Duration;
 
 // ANCHOR: printer
-/// A printer at work. The printer owns the orders until it is paused or its pool is stopped.
+/// A printer at work. The printer owns the orders until the printer is paused or the pool is stopped.
 pub struct Printer {
     round: CancelToken,
     orders: TaskHandle<Receiver<u32>>, // the round is a task and returns the orders

@@ -102,7 +102,7 @@ fn a_bound() {
 }
 
 // ANCHOR: newest_first
-/// The newest job is next, because its client most probably still waits.
+/// The newest job is next, because the client of this job most probably still waits.
 #[derive(Default)]
 struct NewestFirst(Vec<Job>);
 

@@ -25,7 +25,8 @@ pub struct Seat {
     /// The second halves that thieves can take, the oldest first.
     pub queue: VecDeque<usize>,
     pub granularity: Granularity,
-    /// The stolen halves that the worker has begun: the nodes of each half, and the granularity of the job below it.
+    /// The stolen halves that the worker has begun: for each half, its nodes, and the granularity of the job
+    /// below the half.
     pub running: Vec<(Range<usize>, Granularity)>,
     /// The halves that the worker waits for, the innermost last.
     pub waits: Vec<usize>,

@@ -122,7 +122,7 @@ fn submit(world: &Arc<World>, random: &mut Random, depth: u32) -> Option<TaskHan
     submitted.ok()
 }
 
-/// Makes the calling task use other tasks at random: it submits, forks, joins or waits.
+/// Makes the calling task use other tasks at random: the calling task submits, forks, joins or waits.
 fn act(world: &Arc<World>, random: &mut Random, depth: u32) {
     if depth == 0 {
         return;

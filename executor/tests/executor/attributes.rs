@@ -18,7 +18,7 @@ use executor::{
 
 use crate::support::{LONG, Record, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// An executor, and the facts that the test can observe when the executor's tasks reach the pool below it.
+/// An executor, and the facts that the test can observe when a task of the executor reaches the pool below.
 struct World {
     executor: Arc<dyn Executor>,
     below: Arc<dyn ExecutorService>,

@@ -62,7 +62,7 @@ impl RecursiveTask for Probe {
     }
 }
 
-/// A function that makes a task, which runs the probe. If the call waits for the end of its task, this
+/// A function that makes a task, which runs the probe. If the call waits for the end of the task, this
 /// function waits, too.
 type Way = fn(Probe);
 

@@ -15,7 +15,8 @@ use crate::support::{LONG, SHORT, Signal, eventually, occupy, on_thread, within_
 
 type Limit = fn(FutureTask<()>, &CancelToken) -> FutureTask<()>;
 
-/// Each kind of limit, with the kind of the reason that it gives a cancel. The caller cancels the token.
+/// Each kind of limit, and the kind of the reason with which the limit cancels a task. The caller cancels the
+/// token.
 const LIMITS: [(Limit, CancelKind); 4] = [
     (|task, _| task.timeout(SHORT), CancelKind::Deadline),
     (|task, _| task.deadline(Instant::now() + SHORT), CancelKind::Deadline),
@@ -244,7 +245,7 @@ fn a_task_that_has_ended_takes_its_limits_back() {
 }
 
 /// The cancelling thread runs a callback, which waits for the only worker. Meanwhile the worker ends the
-/// cancelled task, and it must not wait for the callback.
+/// cancelled task, and the worker must not wait for the callback.
 #[test]
 fn a_worker_does_not_wait_for_the_callback_that_cancels_its_task() {
     within_deadline(|| {

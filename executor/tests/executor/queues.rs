@@ -30,7 +30,7 @@ fn queues() -> [Box<dyn WorkQueue>; 6] {
     ]
 }
 
-/// A queue that passes its calls on to another queue, and counts the calls.
+/// A queue that passes its calls on to another queue, and counts these calls.
 struct Counting {
     queue: Box<dyn WorkQueue>,
     counts: Arc<Counts>,
@@ -467,8 +467,8 @@ fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
     });
 }
 
-/// A hand-off queue accepts one task for each idle thread. If a task was cancelled before it reached the
-/// queue, it does not count.
+/// A hand-off queue accepts one task for each idle thread. A task that was cancelled before it reached the
+/// queue does not count.
 #[test]
 fn a_task_cancelled_on_its_way_to_an_idle_thread_does_not_stand_for_one() {
     within_deadline(|| {

@@ -49,7 +49,7 @@ impl Ledger {
         Ok(Self { lines, stale })
     }
 
-    /// True if the mutant was caught with its current sources.
+    /// True if the mutant was caught with the present sources.
     pub(crate) fn has_proven(&self, patch: &Patch) -> bool {
         let files = patch.files.iter().map(|change| change.path.clone());
         !files.chain([MACHINERY.to_owned(), key_of(patch)]).any(|key| self.stale.contains(&key))

@@ -252,7 +252,7 @@ fn a_shutdown_lets_all_stripes_drain_and_is_heard_of() {
 }
 
 /// Another thread shuts the pool down and receives the drain tasks of the stripes. That thread either runs
-/// each drain task, which runs its stripe, or drops each drain task, which ends its stripe.
+/// the drain tasks, which then run their stripes, or drops the drain tasks, and the drop ends their stripes.
 #[test]
 fn a_head_that_is_handed_out_runs_its_stripe_or_ends_it() {
     check(|| {

@@ -1,4 +1,4 @@
-//! Tests computations that disturb their pool at the worst moments.
+//! Tests computations that disturb the pool at the worst moments.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -1,4 +1,4 @@
-//! The priority of a strand rises in three situations: users' queues raise its drain task correctly or
+//! The priority of a strand rises in three situations: users' queues raise the drain task correctly or
 //! wrongly, tasks are refused or cancelled, or the pool is stopped.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

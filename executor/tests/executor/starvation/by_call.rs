@@ -1,4 +1,4 @@
-//! Tasks that ask the pool to run other tasks while they wait.
+//! Tests of tasks that wait, and meanwhile ask the pool to run other tasks.
 
 use std::sync::{Arc, Mutex};
 

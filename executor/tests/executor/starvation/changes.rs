@@ -1,4 +1,4 @@
-//! Waits that become endless only after they have begun, and waits that form no cycle.
+//! Waits that become endless only after their beginning, and waits that form no cycle.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! Search and sleep: if a task comes while a worker ends its search, the worker takes the task or is woken
-//! for the task.
+//! for it.
 //!
 //! The pool's code for this property is in several files and needs the whole pool. So this file repeats the
 //! steps of that code in the same order, as functions with the names of the originals. Only the batch is the

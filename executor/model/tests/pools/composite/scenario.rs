@@ -76,7 +76,7 @@ pub(super) enum Body {
     /// The body waits until the main thread opens the gate, or until the task is cancelled.
     Gate,
     Panics,
-    /// Submits a quick task to its own pool.
+    /// The body submits a quick task to the pool that runs the body.
     Submits,
 }
 
@@ -237,8 +237,8 @@ impl Scenario {
             0..=2 => Body::Quick,
             3 | 4 => Body::Gate,
             5 => Body::Panics,
-            // If a task waits for room in its own pool, it occupies the thread that could make room. Such a
-            // deadlock is a fault of the task itself.
+            // If a task waits for room in its own pool, the task occupies the thread that could make room.
+            // Such a deadlock is a fault of the task itself.
             _ if self.policy == Policy::Block => Body::Quick,
             _ => Body::Submits,
         }

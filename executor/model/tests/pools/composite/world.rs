@@ -75,8 +75,8 @@ impl Record {
         self.over.count() == 0
     }
 
-    /// Returns true if the pool must still end the task: it has accepted the task, and no thread has taken
-    /// the task out.
+    /// Returns true if the pool must still end the task: the pool has accepted the task, and no thread has
+    /// taken the task out.
     fn is_the_pools(&self) -> bool {
         self.accepted.get() == Some(&true) && self.came_back.load(SeqCst) == 0
     }
@@ -359,7 +359,7 @@ impl World {
 
     /// Checks the pool when all threads have done their steps. While the gate is shut, each remaining task
     /// waits only for the gate. Nothing is certain in two cases: the start of a thread can still fail, or the
-    /// pool may drop a task that it has accepted.
+    /// pool may drop an accepted task.
     fn look_at_the_quiet_pool(&self, pool: &ThreadPoolExecutor) {
         self.look(pool);
         let snapshot = pool.snapshot(); // no cancel is under way, so the count of waiting tasks is exact

@@ -20,7 +20,7 @@ use std::sync::{Mutex as Plain, MutexGuard, PoisonError};
 
 use shuttle::thread::{self, ThreadId};
 
-/// The records of the test, and the faults that they show.
+/// The records of the test, and the faults that these records show.
 #[derive(Default)]
 pub(super) struct Books(Plain<State>);
 
@@ -340,7 +340,7 @@ impl State {
         }
     }
 
-    /// Finds threads that can be released only by each other, and returns the largest set of them. At first
+    /// Finds threads that only each other can release, and returns the largest set of such threads. At first
     /// the set contains all waiting threads. Then the function repeatedly removes a thread that a thread
     /// outside the set could release, until the set contains no such thread.
     pub(super) fn closed(&self, sure: Sure) -> Vec<bool> {

@@ -17,7 +17,7 @@
 //! have a bounded queue. If a bounded queue is full, the pool refuses the submission, or the submitter waits,
 //! or the submitter runs the task itself. In some pools idle threads time out, and some pools have spare
 //! threads. Tasks submit other tasks to any of the pools and wait for these tasks. The tasks wait in a plain,
-//! shared or timed join, in `invoke_all` and `invoke_any`, at their own or a common completion service, or
+//! shared or timed join, in `invoke_all` and `invoke_any`, for their own or a common completion service, or
 //! for permits. The tasks also wait for promises, and for tasks that no pool has yet. One or two threads
 //! outside the pools work on the named tasks and the pools: they submit and run these tasks, complete
 //! promises, take permits, cancel tasks, and resize and shut down pools.
