@@ -5,7 +5,7 @@ use executor::{ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;
 
 // ANCHOR: sequential
-/// Computes the summand for an element, which takes some ten nanoseconds.
+/// Returns the summand for an element: some ten nanoseconds of work.
 fn weight(number: u64) -> u64 {
     (0..24).fold(number | 1, |x, _| {
         let x = x ^ (x << 13);

@@ -1,4 +1,4 @@
-//! Merges two sorted halves into one sorted list.
+//! Two sorted halves become one sorted list.
 
 /// The largest number of elements that one task sorts.
 pub const THRESHOLD: usize = 500;

@@ -17,8 +17,8 @@ use crate::support::{
 
 // ----- whose token is current -----
 
-/// Cancels the current token, like user code that wrongly takes the current token for its own. Returns true
-/// if the cancel ends no wait and has no later effect.
+/// Cancels the current token, like user code that wrongly believes that the current token is its own token.
+/// Returns true if the cancel ends no wait and has no later effect.
 fn cancel_the_current_token() -> bool {
     CancelToken::current().cancel();
     Latch::new(0).wait().is_ok() && !CancelToken::current().is_cancelled()
