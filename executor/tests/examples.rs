@@ -279,8 +279,8 @@ fn again_has_tasks_that_end_with_their_executor_or_after_their_time() {
     measured_until("again", "ends", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// The example prints three delays, in seconds: the delay of the last of a hundred runs for the loop, for the
-/// fixed delay and for the fixed rate.
+/// The example prints the delay of the hundredth run, in seconds, for the loop, for the fixed delay and for
+/// the fixed rate.
 #[test]
 fn again_drifts_unless_the_rate_is_fixed() {
     measured_until("again", "drift", |printed| {
@@ -623,11 +623,11 @@ fn where_time_goes_prints_a_figure_for_each_part() {
     measured_until("where_time_goes", "1", as_the_page_says);
 }
 
-/// With `Relaxed`, `memory_order` observes two steps in the wrong order; how often depends on the processor.
-/// With `SeqCst`, the example must never observe the wrong order. The number of rounds is so large that the
-/// wrong order would occur if the code forgot `SeqCst`. On a machine with one processor, the wrong order
-/// cannot occur. On a machine with one processor, the threads must wait for the processor six times in each
-/// round, which takes minutes if other programs are busy.
+/// With `Relaxed`, `memory_order` observes two steps in the wrong order; the number of such cases depends on
+/// the processor. With `SeqCst`, the example must never observe the wrong order. The number of rounds is so
+/// large that the wrong order would occur if the code forgot `SeqCst`. On a machine with one processor, the
+/// wrong order cannot occur. On a machine with one processor, the threads must wait for the processor six
+/// times in each round, which takes minutes if other programs are busy.
 #[test]
 fn memory_order_never_misses_both_flags_with_seq_cst() {
     let rounds = if thread::available_parallelism().is_ok_and(|processors| processors.get() > 1) {

@@ -1,5 +1,5 @@
-//! Handles as futures: an asynchronous task awaits a handle, which is an alternative to a thread that joins
-//! the handle.
+//! Tests of handles as futures: an asynchronous task can await a handle, while a thread would join the
+//! handle.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;

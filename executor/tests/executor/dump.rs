@@ -1,4 +1,4 @@
-//! Dumps show the work of all pools, and the events that the pools' threads wait for.
+//! A dump shows the work of all pools, and the events that the pools' threads wait for.
 //!
 //! The other tests of this process have their own pools, and a dump shows these pools, too. So each test
 //! looks only at the parts of a dump that show the pools of this test.

@@ -1,4 +1,4 @@
-//! Steps that a cancel does not end early.
+//! Tests of masked steps, which a cancel does not end early.
 
 use std::panic::catch_unwind;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! A source file, cut into the bodies of its functions and the text around them.
 //!
-//! The tokens are those of the compiler, so braces in strings and comments do not count as braces.
+//! The tokens are the compiler's tokens, so braces in strings and comments do not count as braces.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! Stripes over hostile executors: the order of the tasks in each stripe, and how stripes are made, removed
-//! and ended.
+//! Models of stripes over unreliable executors: the order of the tasks in each stripe, and how stripes are
+//! made, removed and ended.
 
 use std::sync::Arc;
 

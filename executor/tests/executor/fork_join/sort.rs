@@ -106,8 +106,8 @@ fn after_a_comparison_that_panics_every_element_is_still_there() {
     });
 }
 
-/// A value that claims to be less than every other value, so of two values each claims to be less than the
-/// other.
+/// A value that claims to be less than every other value; if two such values are compared, each of them
+/// claims to be less.
 #[derive(PartialEq, Eq, Clone, Copy)]
 struct NoOrder(u64);
 

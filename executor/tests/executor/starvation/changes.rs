@@ -1,4 +1,4 @@
-//! Waits that become endless only after their beginning, and waits that form no cycle.
+//! Tests of waits that become endless only after their beginning, and of waits that form no cycle.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;

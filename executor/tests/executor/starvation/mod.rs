@@ -41,7 +41,7 @@ fn starves<T: Send + 'static>(handle: TaskHandle<T>) -> Starvation {
     }
 }
 
-/// Joins a task on a thread outside the pool, and returns its result.
+/// Joins a task on a thread outside the pool, and returns the task's result.
 fn outside<T: Send + 'static>(handle: TaskHandle<T>) -> T {
     handle.join_timeout(LONG).unwrap()
 }

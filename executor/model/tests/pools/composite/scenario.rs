@@ -261,7 +261,7 @@ impl Scenario {
         self.factory.iter().any(|call| call.is_a_lie())
     }
 
-    /// Returns the largest value that the scenario ever gives the pool's maximum of threads.
+    /// Returns the largest value that the pool's maximum of threads has in the scenario.
     pub(super) fn highest_maximum(&self) -> usize {
         let set = self.scripts.iter().flatten().filter_map(|step| match *step {
             Step::Maximum(threads) | Step::Threads(threads) => Some(threads),

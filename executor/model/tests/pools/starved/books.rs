@@ -5,11 +5,11 @@
 //! A thread records some kinds of events just before the event, and other kinds of events just after the
 //! event. So the test can be sure of its answer to each of these two questions:
 //!
-//! * *Could a thread inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) An
-//!   event that opens a wait is recorded after the event, and an event that closes a wait is recorded before
-//!   the event. So if a wait was closed at any moment, then the records, too, showed the wait as closed at
-//!   some moment between the beginning and the end of the wait. The end of a body is recorded while the
-//!   thread of the body is still busy, so this record opens no closed wait.
+//! * *Could a thread of the pools still have ended the wait?* ([`State::closed`] with
+//!   [`Sure::ThatItWasOpen`].) An event that opens a wait is recorded after the event, and an event that
+//!   closes a wait is recorded before the event. So if a wait was closed at any moment, then the records,
+//!   too, showed the wait as closed at some moment between the beginning and the end of the wait. The end of
+//!   a body is recorded while the thread of the body is still busy, so this record opens no closed wait.
 //! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Here the records use only certain
 //!   facts: that a pool has accepted a task, and that a thread is in a body and waits there. The library may
 //!   not have found the wait yet, because the library is just about to find it. For this reason the test asks
@@ -69,7 +69,8 @@ enum Frame {
 struct Wait {
     what: What,
     number: usize,
-    /// True if at some moment since the beginning of the wait, no event inside could have ended the wait.
+    /// True if at some moment since the beginning of the wait, no event inside the pools could have ended the
+    /// wait.
     was_closed: bool,
 }
 
@@ -284,7 +285,7 @@ impl Books {
 
     // ----- questions -----
 
-    /// Returns a wait that no event inside can end, if the records are sure of such a wait.
+    /// Returns a wait that no event inside the pools can end, if the records are sure of such a wait.
     pub(super) fn without_end(&self) -> Option<String> {
         let state = self.state();
         let closed = state.closed(Sure::ThatItIsClosed);
@@ -442,8 +443,8 @@ impl View<'_> {
         !self.must_be_sure() && tasks.iter().any(is_on_its_way) && self.pool(pool)
     }
 
-    /// Returns true if no event inside can end a waiter's wait for permits. Waiters for permits get the
-    /// permits in the order in which the waiters came.
+    /// Returns true if no event inside the pools can end a waiter's wait for permits. Waiters for permits get
+    /// the permits in the order in which the waiters came.
     fn permits(&self, thread: usize, number: usize, kind: usize, wanted: usize) -> bool {
         let held = self.state.held.iter().filter(|held| held.0 == kind);
         let (mut in_hands, mut all_wait) = (0, true);

@@ -5,11 +5,12 @@
 //! own records only, not by the library's answers:
 //!
 //! * If the library reported a wait as starving, then at some moment since the beginning of the wait, no
-//!   event inside could end the wait.
-//! * If no event inside can end a wait, the wait must end with a report. The test checks this second property
-//!   during the scenario, whenever a thread outside comes to [`Settle`](scenario::Act::Settle). The test
-//!   checks the second property again at the end, when the threads outside can do nothing more. At the end, a
-//!   starving wait that the library has not reported is a deadlock, which shuttle reports.
+//!   event inside the pools could end the wait.
+//! * If no event inside the pools can end a wait, the wait must end with a report. The test checks this
+//!   second property during the scenario, whenever a thread outside the pools comes to
+//!   [`Settle`](scenario::Act::Settle). The test checks the second property again at the end, when the
+//!   threads outside the pools can do nothing more. At the end, a starving wait that the library has not
+//!   reported is a deadlock, which shuttle reports.
 //!
 //! # What is random
 //!
