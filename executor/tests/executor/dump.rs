@@ -46,7 +46,7 @@ fn pool(name: &str, threads: usize) -> Arc<ThreadPoolExecutor> {
     Arc::new(ThreadPoolExecutor::builder().threads(threads).name(name).build().unwrap())
 }
 
-/// Submits a task that waits for the signal, and returns when the task runs.
+/// Submits a task that waits for the signal; the function returns when the task runs.
 fn occupy(executor: &impl Executor, name: &'static str, until: &Signal) {
     let (began, until) = (Signal::new(), until.clone());
     let here = began.clone();

@@ -33,7 +33,7 @@ enum Column {
     Masked,
 }
 
-/// The body of the task that the code of a row makes.
+/// The body of the task that a row's code makes.
 #[derive(Clone)]
 struct Probe {
     begun: Signal,

@@ -1,5 +1,5 @@
 //! Executors over other executors: a serial executor over an executor that refuses tasks, and a bound that
-//! must hold however a task ends.
+//! must hold no matter how a task ends.
 
 use std::sync::Arc;
 

@@ -241,7 +241,8 @@ fn lines_rise_beside_refusals_and_cancellations() {
                 })
             });
             for submitter in submitters {
-                // Each of the two submitters has its own records, and its tasks have their own order.
+                // Each of the two submitters has its own records; only the tasks of the same submitter have
+                // an order.
                 check_cancelled(submitter.join().unwrap());
             }
             striped.close();

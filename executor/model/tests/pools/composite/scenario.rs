@@ -123,8 +123,8 @@ pub(super) enum End {
 }
 
 impl Scenario {
-    /// Returns a pool of one thread with an unbounded queue, and no steps. Tests that name their scenario
-    /// derive it from this scenario.
+    /// Returns a pool of one thread with an unbounded queue, and no steps. A test that names its own scenario
+    /// derives that scenario from this value.
     pub(super) fn plain() -> Self {
         Self {
             queue: Queue::Unbounded,
