@@ -533,7 +533,7 @@ mod blocked_in_the_system {
     }
 }
 
-/// Cargo builds this example only with the feature that it needs. SIGTERM is 15 on every Unix.
+/// Cargo builds this example only with the feature that the example needs. SIGTERM is 15 on every Unix.
 #[cfg(all(unix, feature = "signals"))]
 #[test]
 fn last_words_ends_in_order_with_the_signals_status() {

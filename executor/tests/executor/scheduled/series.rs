@@ -17,7 +17,7 @@ use crate::support::{
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Records the time at which each run begins, and ends the series with run number `most`.
+/// Records the time at which each run begins; run number `most` ends the series.
 fn note_runs(most: usize) -> (Record<Instant>, impl FnMut(&Series) + Send + 'static) {
     let begins = Record::new();
     let notes = begins.clone();

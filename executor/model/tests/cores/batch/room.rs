@@ -28,7 +28,7 @@ use super::library::{Batch, Batches};
 use crate::seq_cst::AtomicBool;
 use crate::{model, model_bounded, sync};
 
-/// A step of the protocol in which the model makes a mistake.
+/// A mistake that the model makes on purpose in one step of the protocol.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
     /// The submitter looks for room before it announces that it waits.

@@ -24,7 +24,7 @@ use loom::thread;
 use super::library::{Batch, Batches, TaskSlot};
 use crate::{model, model_bounded, sync};
 
-/// A step of the protocol in which the model makes a mistake.
+/// A mistake that the model makes on purpose in one step of the protocol.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
     /// A worker goes to sleep and leaves the inbox open.

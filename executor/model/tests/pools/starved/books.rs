@@ -85,7 +85,7 @@ pub(super) enum What {
     First(usize),
     /// A wait for the given number of permits of a semaphore.
     Permits(usize, usize),
-    /// A wait for room in a pool for a task.
+    /// A wait until a pool has room for a task.
     Room(usize, usize),
 }
 
