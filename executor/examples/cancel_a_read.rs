@@ -1,4 +1,4 @@
-//! If a thread is blocked in a read from a socket, and its task is cancelled, the thread leaves the read.
+//! A thread is blocked in a read from a socket: if the task of this thread is cancelled, the read returns.
 //!
 //! ```sh
 //! cargo run --example cancel_a_read

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 // ANCHOR: day
-/// Fetches the given pages, and stops while `/news` is being fetched. Returns the pages that are left.
+/// Fetches the given pages, and stops while `/news` is being fetched. Returns the pages that have not been
+/// fetched.
 fn day(pages: &[&'static str]) -> Result<Vec<&'static str>, Box<dyn Error>> {
     let crawler = TrackingExecutor::owning(ThreadPoolExecutor::fixed(1)).with_tags();
     let evening = Arc::new(Latch::new(1));

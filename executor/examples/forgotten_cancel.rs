@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Draws `pages` pages with two threads. Each page asks for an advertisement that never comes.
+/// Draws `pages` pages with two threads. Each page asks for an advertisement that never arrives.
 fn draw(pages: usize, cancel: bool) -> Result<(), Box<dyn Error>> {
     let pool = ThreadPoolExecutor::fixed(2);
     let mut begun = 0;

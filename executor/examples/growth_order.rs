@@ -1,5 +1,5 @@
-//! The order in which a pool finds room for a task (core, queue, maximum, saturation), and the end of its
-//! surplus threads.
+//! Shows the order in which a pool finds room for a task (core, queue, maximum, saturation), and how the
+//! pool's surplus threads end.
 //!
 //! ```sh
 //! cargo run --example growth_order

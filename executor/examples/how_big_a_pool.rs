@@ -11,10 +11,11 @@ use std::iter::repeat_n;
 use std::sync::{Arc, Barrier};
 
 // ANCHOR: chain
-/// The pool of each level, and the barrier at which the tasks of that level wait for each other.
+/// For each level: the level's pool, and the barrier at which the level's tasks wait for each other.
 type Levels = Arc<Vec<(Arc<ThreadPoolExecutor>, Barrier)>>;
 
-/// A task of one level, which waits for a task of the next level. A task of the last level waits for no task.
+/// A task of one level; the task waits for a task of the next level. A task of the last level waits for no
+/// task.
 fn task(levels: &Levels, level: usize) -> bool {
     if level + 1 == levels.len() {
         return true;
@@ -26,8 +27,8 @@ fn task(levels: &Levels, level: usize) -> bool {
 }
 // ANCHOR_END: chain
 
-/// Runs `chains` chains at once, on one pool for each level. If `in_step` is true, each chain waits for the
-/// other chains on each level.
+/// Runs `chains` chains at the same time; each level has its own pool. If `in_step` is true, each chain waits
+/// for the other chains on each level.
 fn run(pools: &[Arc<ThreadPoolExecutor>], chains: usize, in_step: bool) -> &'static str {
     let meet = if in_step { chains } else { 1 };
     let levels: Levels = Arc::new(pools.iter().map(|pool| (Arc::clone(pool), Barrier::new(meet))).collect());

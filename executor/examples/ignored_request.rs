@@ -23,7 +23,7 @@ fn look_for_mail() {
 // ANCHOR_END: ignore
 
 // ANCHOR: pass_on
-/// Looks for mail once an hour, until its task is cancelled.
+/// Looks for mail once an hour, until the current task is cancelled.
 fn look_until_cancelled() -> Result<(), Cancelled> {
     loop {
         LOOKS.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Names, hooks, timing, a panic handler, and a look into the pool while it runs.
+//! Shows names, hooks, timing, a panic handler, and a look into a pool while the pool runs.
 //!
 //! ```sh
 //! cargo run --example inside_a_pool

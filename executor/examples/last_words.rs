@@ -1,5 +1,5 @@
-//! In the middle of its work, a process gets a signal that asks it to end. The hooks of the process first end
-//! the pool, and then end the log.
+//! While a process is working, it gets a signal to end. The hooks of the process first end the pool, and then
+//! end the log.
 //!
 //! ```sh
 //! cargo run --example last_words; echo "status $?"

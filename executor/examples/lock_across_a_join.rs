@@ -14,7 +14,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 // ANCHOR: count
-/// Calls `compute` under the lock, and counts the call.
+/// Calls `compute` while the lock is held, and counts the call.
 fn count(calls: &Mutex<u32>, compute: impl Fn()) {
     let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
     compute(); // other threads help with it, and this thread may have to wait for them

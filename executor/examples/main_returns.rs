@@ -1,5 +1,5 @@
 //! `main` returns while other threads are still working. The other threads end with the process, without any
-//! clean-up. Only a thread that was joined has finished.
+//! clean-up. Only a thread that `main` has joined is certain to finish its work.
 //!
 //! ```sh
 //! cargo run --example main_returns
@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// A value that needs a clean-up at its end.
+/// A value whose drop must clean up.
 struct Desk(&'static str);
 
 impl Drop for Desk {

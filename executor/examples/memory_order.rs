@@ -60,7 +60,7 @@ fn both_saw_nothing(rounds: usize, order: Ordering) -> usize {
     both
 }
 
-/// Gives a flag its own cache line. If both flags shared a cache line, the cores would exchange both flags
+/// A flag with its own cache line. If both flags shared a cache line, the cores would exchange both flags
 /// together.
 #[repr(align(128))]
 struct Apart(AtomicBool);

@@ -11,7 +11,7 @@ use executor::{Executor, ManualExecutor, SerialExecutor, prelude::*};
 use std::sync::{Arc, Mutex};
 
 // ANCHOR: page
-/// Shows the reply that came last.
+/// A page that shows the price in the reply that came last.
 #[derive(Default)]
 struct Page(Arc<Mutex<u32>>);
 

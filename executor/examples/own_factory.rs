@@ -1,6 +1,6 @@
-//! A user's own thread factory, which lets several pools share a budget of threads. A pool that gets fewer
-//! threads than it wants works with the threads that it has; a pool that gets no thread returns an error to
-//! its submitter.
+//! A user's own thread factory, which lets several pools share a budget of threads. If a pool wants more
+//! threads than it gets, the pool works with the threads that it has; a pool that gets no thread returns an
+//! error to its submitter.
 //!
 //! ```sh
 //! cargo run --example own_factory
@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::{io, thread};
 
 // ANCHOR: factory
-/// Starts threads while there are permits. A thread that ends gives its permit back.
+/// A factory that starts a thread only if the semaphore has a permit for the thread. When the thread ends, it
+/// gives its permit back.
 struct Budget(Arc<Semaphore>);
 
 impl ThreadFactory for Budget {

@@ -1,4 +1,4 @@
-//! A pool of two threads from its first task to its end.
+//! Shows a pool of two threads, from the pool's first task to the pool's end.
 //!
 //! ```sh
 //! cargo run --example pool_of_two

@@ -41,8 +41,8 @@ pub fn frame(width: usize, height: usize) -> Vec<u8> {
     (0..width * height).map(|at| u8::from(is_border(at))).collect()
 }
 
-/// The number of a point of the plane is squared again and again: returns how fast the point moves away, from
-/// 0 (fast) to 9 (never).
+/// Squares the number of a point of the plane again and again, and returns how fast the point moves away,
+/// from 0 (fast) to 9 (never).
 pub fn steps(x: f64, y: f64) -> u8 {
     let (mut re, mut im) = (0.0, 0.0);
     for step in 0..90_u8 {

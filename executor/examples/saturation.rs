@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Submits five tasks. The first task keeps the worker busy until just before task number `until` is
+/// Submits five tasks. The first task keeps the worker busy, and ends just before task number `until` is
 /// submitted.
 fn five_tasks(policy: impl RejectionHandler + 'static, until: u32) -> Result<String, Box<dyn Error>> {
     // ANCHOR: pool

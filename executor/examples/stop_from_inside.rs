@@ -1,5 +1,5 @@
-//! A hook stops its own pool, in two ways. A hook that has an `Arc` of the pool keeps the pool alive. A hook
-//! that has a `Stopper` does not keep the pool alive.
+//! Shows two ways in which a hook can stop its own pool. A hook that has an `Arc` of the pool keeps the pool
+//! alive. A hook that has a `Stopper` does not keep the pool alive.
 //!
 //! ```sh
 //! cargo run --example stop_from_inside
@@ -12,7 +12,7 @@ use std::error::Error;
 use std::sync::{Arc, OnceLock};
 
 // ANCHOR: fuse
-/// Stops the pool when a task panics.
+/// Hooks that stop their pool when a task panics.
 struct Fuse<P>(OnceLock<P>, fn(&P));
 
 impl<P: Send + Sync> Hooks for Fuse<P> {

@@ -25,7 +25,7 @@ fn handle_request(login: Option<&'static str>) -> String {
 // ANCHOR_END: leak
 
 // ANCHOR: clean_up
-/// Cleans up after each task, whether the task returned or panicked.
+/// Hooks that clean up after each task, whether the task returned or panicked.
 struct ForgetUser;
 
 impl Hooks for ForgetUser {

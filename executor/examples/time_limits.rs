@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn advertisement(pool: &ThreadPoolExecutor, delay: Duration) -> Result<&'static str, Box<dyn Error>> {
     let end = Instant::now() + BUDGET;
     let advertisement = pool.submit(ask("buy this", delay))?;
-    // At this point the program draws the page itself, which takes a part of the budget of time.
+    // At this point the program draws the page itself, and the drawing uses a part of the time budget.
     match advertisement.join_timeout(end.saturating_duration_since(Instant::now())) {
         Ok(text) => Ok(text),
         Err(JoinError::TimedOut(late)) => {

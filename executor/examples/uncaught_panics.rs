@@ -1,5 +1,5 @@
 //! An uncaught panic ends its thread. The thread that joins the panicked thread gets the panic, and the
-//! process continues; only a panic of the thread of `main` ends the process.
+//! process continues; only a panic of the main thread ends the process.
 //!
 //! ```sh
 //! cargo run --example uncaught_panics; echo "status $?"

@@ -1,7 +1,7 @@
 //! Measures the costs of the parts of a thread pool on this machine: memory for a job, a lock that two
-//! threads want, and the wake-up of a thread. The example also measures how much time a worker saves if it takes
-//! many jobs at once. In the end the example measures whole pools. The measurement takes some seconds. Run the
-//! example optimised, on a machine that does nothing else.
+//! threads want, and the wake-up of a thread. The example also measures how much time a worker saves if it
+//! takes many jobs at once. At the end, the example measures whole pools. The measurement takes some seconds.
+//! Run the example optimised, on a machine that does nothing else.
 //!
 //! ```sh
 //! cargo run --release --example where_time_goes
@@ -75,7 +75,7 @@ fn allocation(rounds: usize) {
 // ANCHOR_END: allocation
 
 // ANCHOR: contention
-/// Gives a counter its own cache line, so that two counters do not disturb each other.
+/// A counter with its own cache line, so that two counters do not disturb each other.
 #[derive(Default)]
 #[repr(align(128))]
 struct Apart<T>(T);
@@ -128,8 +128,8 @@ enum Waits {
     Asleep,
 }
 
-/// Hands numbers to another thread. Returns the time that the hand-over costs the thread that gives a number,
-/// and the time until the other thread has the number.
+/// Hands numbers to another thread. Returns two times: the time that the giver of a number spends on the
+/// hand-over, and the time until the receiver has the number.
 fn hand_over(waits: Waits) -> (f64, f64) {
     const NUMBERS: u32 = 100;
     let clock = Instant::now();
@@ -177,8 +177,8 @@ fn nanos(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).expect("a few seconds")
 }
 
-/// Reads the value again and again until it has changed. From time to time the loop yields, because on a
-/// single core the other thread needs the core.
+/// Reads the value again and again until the value has changed. From time to time the loop yields, because on
+/// a single core the other thread needs the core.
 fn look_until(found: impl Fn() -> bool) {
     for look in 1_u32.. {
         match look % 256 {

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: work
-/// Code of a lower layer, which does not know the parties that can ask it to stop.
+/// Code of a lower layer: this code does not know which parties can ask it to stop.
 fn look_up() -> Result<&'static str, Cancelled> {
     CancelToken::current().sleep(Duration::from_secs(3600))?;
     Ok("found")

@@ -10,8 +10,8 @@ use std::sync::{Arc, Barrier};
 
 use executor::{DirectExecutor, FutureTask, Promise, Task, ThreadPoolExecutor, prelude::*};
 
-/// Counts only the allocations of threads that take part in the test, because the test harness also has a
-/// thread. A reallocation counts, too.
+/// An allocator that counts only the allocations of threads that take part in the test, because the test
+/// harness also has a thread. A reallocation counts, too.
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);

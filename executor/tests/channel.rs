@@ -1,4 +1,4 @@
-//! Channels on real threads, over crossbeam-channel. Races with a cancel are in
+//! Tests channels on real threads, over crossbeam-channel. Tests of races with a cancel are in
 //! `executor/model/tests/pools/channel.rs`.
 
 // These tests need only a part of the support modules.

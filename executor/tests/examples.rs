@@ -101,7 +101,8 @@ fn says_which(name: &str) {
     assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{name}: {errors}");
 }
 
-/// Returns the transcript of a run of the example, named by the first word of the run's arguments.
+/// Returns the transcript of a run of the example; the first word of the run's arguments is the transcript's
+/// name.
 fn transcript(name: &str, argument: &str) -> String {
     let words = [name].into_iter().chain(argument.split_whitespace().next());
     words.collect::<Vec<_>>().join("_")
@@ -171,8 +172,8 @@ fn starving_page_is_told_why_and_drawn_with_each_cure() {
     says_which("starving_page");
 }
 
-/// The thread whose wait begins last gets the report. Whichever thread gets the report, the report lists the
-/// same waits.
+/// The thread whose wait begins last gets the report. The report lists the same waits, no matter which thread
+/// gets the report.
 #[test]
 fn starving_page_draws_a_circle_through_two_pools() {
     let printed = String::from_utf8(run("starving_page", "circle").stdout).unwrap();
@@ -191,7 +192,7 @@ fn starving_page_draws_a_circle_through_two_pools() {
     assert_eq!(printed, book);
 }
 
-/// The classic listing loses its permits over an executor that drops tasks. The library's executor keeps its
+/// If the executor below drops tasks, the classic listing loses its permits. The library's executor loses no
 /// permits in the same case.
 #[test]
 fn bounding_a_pool_loses_permits_only_with_wrapped_tasks() {
@@ -278,8 +279,8 @@ fn again_has_tasks_that_end_with_their_executor_or_after_their_time() {
     measured_until("again", "ends", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// The example prints three delays, in seconds: the delay of the last of a hundred runs for the loop, for the
-/// fixed delay and for the fixed rate.
+/// The example prints the delay of the hundredth run, in seconds, for the loop, for the fixed delay and for
+/// the fixed rate.
 #[test]
 fn again_drifts_unless_the_rate_is_fixed() {
     measured_until("again", "drift", |printed| {
@@ -521,7 +522,7 @@ fn socket_using_task_gives_its_thread_back_and_a_closure_does_not() {
     says_which("socket_using_task");
 }
 
-/// A list of the examples that Cargo builds only with certain features, and of these features.
+/// Cargo builds the examples of this module only with certain features.
 #[cfg(all(unix, feature = "processes", feature = "sockets"))]
 mod blocked_in_the_system {
     use super::prints_what_the_book_says;
@@ -532,7 +533,7 @@ mod blocked_in_the_system {
     }
 }
 
-/// Cargo builds this example only with the feature that it needs. SIGTERM is 15 on every Unix.
+/// Cargo builds this example only with the feature that the example needs. SIGTERM is 15 on every Unix.
 #[cfg(all(unix, feature = "signals"))]
 #[test]
 fn last_words_ends_in_order_with_the_signals_status() {
@@ -622,11 +623,11 @@ fn where_time_goes_prints_a_figure_for_each_part() {
     measured_until("where_time_goes", "1", as_the_page_says);
 }
 
-/// With `Relaxed`, `memory_order` observes two steps in the wrong order; how often depends on the processor.
-/// With `SeqCst`, the example must never observe the wrong order. The number of rounds is so large that the
-/// wrong order would occur if the code forgot `SeqCst`. On a machine with one processor, the wrong order
-/// cannot occur. On a machine with one processor, the threads must wait for the processor six times in each
-/// round, which takes minutes if other programs are busy.
+/// With `Relaxed`, `memory_order` observes two steps in the wrong order; the number of such cases depends on
+/// the processor. With `SeqCst`, the example must never observe the wrong order. The number of rounds is so
+/// large that the wrong order would occur if the code forgot `SeqCst`. On a machine with one processor, the
+/// wrong order cannot occur. On a machine with one processor, the threads must wait for the processor six
+/// times in each round, which takes minutes if other programs are busy.
 #[test]
 fn memory_order_never_misses_both_flags_with_seq_cst() {
     let rounds = if thread::available_parallelism().is_ok_and(|processors| processors.get() > 1) {
@@ -677,8 +678,8 @@ fn rows_of_a_picture_are_drawn_in_their_places() {
         rows.iter().all(|row| row.len() == 64 && row.starts_with('.') && row.ends_with('.')),
         "{picture}"
     );
-    // The upper half of the picture is the mirror image of the lower half, and the points in its middle never
-    // escape.
+    // The upper half of the picture is the mirror image of the lower half, and the points in the middle of
+    // the picture never escape.
     for above in 2..16 {
         assert_eq!(rows[above], rows[32 - above], "{picture}");
     }
@@ -698,7 +699,7 @@ fn checksums_are_printed_for_each_file() {
     assert!(!run("checksums", "/no/such/folder").status.success());
 }
 
-/// Ends the server if a test has failed.
+/// A guard that ends the server if a test has failed.
 #[cfg(unix)]
 struct Server(std::process::Child);
 
@@ -771,7 +772,7 @@ fn every_example_is_run_here() {
 }
 
 /// `cargo course book record` writes the transcripts, and only these tests compare them afterwards. A test
-/// covers a command if it uses the name of the example and the first word of the command's arguments.
+/// covers a command if the test uses the name of the example and the first word of the command's arguments.
 #[test]
 fn every_transcript_of_an_example_is_compared_here() {
     let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/record.toml");

@@ -10,7 +10,8 @@ use metrics::{
     SharedString, Unit,
 };
 
-/// The sum of each number, by its name and its labels. For a histogram, the sum and the number of its values.
+/// The value of each number, by its name and its labels. For a histogram, the sum and the number of the
+/// recorded values.
 #[derive(Clone, Default)]
 struct Numbers(Arc<Mutex<BTreeMap<String, (f64, u64)>>>);
 

@@ -26,7 +26,7 @@ fn fail() {
     resume_unwind(Box::new("oh")) // without calling the panic hook
 }
 
-/// Waits until the handler has got all the expected reports, and removes them from the list.
+/// Waits until the handler has got all the expected reports, and removes these reports from the list.
 fn hear(heard: &Heard, expected: &[&str]) {
     let deadline = std::time::Instant::now() + LONG;
     while heard.lock().unwrap().len() < expected.len() {

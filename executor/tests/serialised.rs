@@ -1,4 +1,4 @@
-//! The numbers of a pool, serialised.
+//! Tests the serialised form of a pool's numbers.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;

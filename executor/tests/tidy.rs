@@ -400,7 +400,8 @@ fn a_type_that_others_see_is_found_whoever_may_see_it() {
     assert_eq!(visible_types(text).collect::<Vec<_>>(), ["A", "B", "D"]);
 }
 
-/// The description of the way that a task takes through the library names only functions that exist.
+/// The guide describes a task's path through the library, and this description names only functions that
+/// exist.
 #[test]
 fn each_function_on_the_walk_of_a_task_is_in_its_file() {
     let guide = read(&src("guide.rs"));

@@ -287,9 +287,8 @@ fn waiting_closes_the_childs_input() {
     assert!(waits().unwrap().success());
 }
 
-/// After a child was collected, the system can give the child's process id to another process, which then
-/// runs. The test must choose the id of the next process. On a system where the test cannot choose this id,
-/// the test checks less.
+/// After a child was collected, the system can give the child's process id to a new process. The test must
+/// choose the id of the next process. On a system where the test cannot choose this id, the test checks less.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_that_was_collected_is_not_waited_for_again() {

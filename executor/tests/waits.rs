@@ -1,4 +1,4 @@
-//! Checks each wait of a thread on which other threads rely: the wait ends, or it starves, or the
+//! Checks each wait of a thread on which other threads rely: the wait ends, the wait starves, or the
 //! documentation says that the wait does not end.
 //!
 //! The table in this test is the same as the table in the documentation. The test tries each cell of the
@@ -44,7 +44,7 @@ enum End {
 
 use End::{Came, Cancelled, Told};
 
-/// The code that a thread of the pool runs: it waits, and then reports how the wait ended.
+/// The code that a thread of the pool runs: the thread waits, and then reports how the wait ended.
 type Body = Box<dyn FnOnce() + Send>;
 
 // ----- what a thread waits for -----
@@ -130,7 +130,7 @@ fn refused(why: RejectReason) -> End {
     }
 }
 
-/// A wait of the table, called by a thread of the pool. Returns `None` if the pool does not have this call.
+/// A wait of the table; a thread of the pool calls it. Returns `None` if the pool does not have this call.
 type Wait<P> = fn(&Arc<P>) -> Option<End>;
 
 /// Returns the waits of the table; each wait has the name that it has in the table.
@@ -378,8 +378,8 @@ impl Gate {
     }
 }
 
-/// The reports of the pool's threads, all of which wait for the same kind of event at the same time. If a
-/// thread gets a report that it starves, this thread stays busy until the test has received all reports.
+/// The reports of the pool's threads; all these threads wait for the same kind of event at the same time. If
+/// a thread gets a report that it starves, this thread stays busy until the test has received all reports.
 struct Waiters {
     ends: Receiver<End>,
     told: Gate,

@@ -1,11 +1,11 @@
-//! Sets a bound around an executor that refuses tasks, discards tasks, or is shut down.
+//! Limits the number of tasks in an executor that refuses tasks, discards tasks, or is shut down.
 //!
 //! ```sh
 //! cargo run --example bounding_a_pool -- classic   # loses its permits
 //! cargo run --example bounding_a_pool -- ours
 //! ```
 //!
-//! The other arguments are `waiting` and `ends`.
+//! The example also has the arguments `waiting` and `ends`.
 //!
 //! The book explains this example in the chapter "Bounding a pool".
 

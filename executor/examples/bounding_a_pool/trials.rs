@@ -1,11 +1,11 @@
-//! Shows what can happen to a task in an executor with a bound, apart from a normal run.
+//! Shows what can happen to a task in a bounded executor instead of a normal run.
 
 use executor::{BoundedExecutor, ManualExecutor, RejectReason, prelude::*};
 use std::sync::{Arc, mpsc};
 use std::{thread, time::Duration};
 
-/// A bound of two tasks around an inner executor. The trial decides what the inner executor does with the
-/// two tasks.
+/// An executor that lets its inner executor have at most two tasks. The trial decides what the inner executor
+/// does with the two tasks.
 pub trait Bounded: Send + Sync + 'static {
     fn submit(&self) -> Result<(), String>;
     fn below(&self) -> &ManualExecutor;

@@ -3,12 +3,12 @@
 use executor::fork_join::join;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The number of elements that a task searches without checking the flag.
+/// The number of elements that a task searches between two checks of the flag.
 pub const PIECE: usize = 1000;
 
 // ANCHOR: find
-/// Returns the index of `wanted`, or `None` if the slice does not contain it. If the slice contains `wanted`
-/// several times, returns any of the indices.
+/// Returns the index of `wanted`, or `None` if the slice does not contain `wanted`. If the slice contains
+/// `wanted` several times, returns any of the indices.
 pub fn find<T: PartialEq + Sync>(items: &[T], wanted: &T) -> Option<usize> {
     find_in(items, wanted, 0, &AtomicBool::new(false))
 }

@@ -16,7 +16,8 @@ pub fn left_of(from: Point, to: Point, point: Point) -> i64 {
 }
 
 // ANCHOR: hull
-/// Returns the corners, clockwise from the leftmost. No corner lies on the line between two other corners.
+/// Returns the corners in clockwise order, beginning with the leftmost corner. No corner lies on the line
+/// between two other corners.
 pub fn hull(points: &[Point]) -> Vec<Point> {
     let (Some(&first), Some(&last)) = (points.iter().min(), points.iter().max()) else { return Vec::new() };
     if first == last {

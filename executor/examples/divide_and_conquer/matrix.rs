@@ -7,7 +7,8 @@ use executor::fork_join::join;
 const ROWS: usize = 16;
 
 // ANCHOR: multiply
-/// Returns the product of `a`, with rows of length `inner`, and `b`, with `inner` rows of length `width`.
+/// Returns the product of two matrices: `a` has rows of length `inner`, and `b` has `inner` rows of length
+/// `width`.
 pub fn multiply(a: &[u32], b: &[u32], inner: usize, width: usize) -> Vec<u64> {
     let mut product = vec![0; a.len() / inner * width];
     multiply_into(&mut product, a, b, inner, width);

@@ -16,8 +16,8 @@ pub fn sort(numbers: &mut [u32]) {
     join(|| sort(smaller), || sort(larger));
 }
 
-/// Moves smaller numbers to the front and larger numbers to the back. After that, the numbers equal to the
-/// pivot are in their final places.
+/// Moves smaller numbers to the front and larger numbers to the back. After the call, the numbers equal to
+/// the pivot are in their final places.
 fn partition(numbers: &mut [u32]) -> (&mut [u32], &mut [u32]) {
     let pivot = middle_of([numbers[0], numbers[numbers.len() / 2], numbers[numbers.len() - 1]]);
     let (mut smaller, mut next, mut larger) = (0, 0, numbers.len());

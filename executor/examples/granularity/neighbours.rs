@@ -1,4 +1,5 @@
-//! Adds the same numbers in pieces of neighbouring numbers, and in pieces of numbers that lie far apart.
+//! Adds the same numbers in two ways: each piece has numbers that are neighbours, or numbers that lie far
+//! apart.
 
 use executor::{ThreadPoolExecutor, prelude::*};
 use std::error::Error;
@@ -25,7 +26,8 @@ pub fn print() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Adds the numbers in equal pieces. `piece` returns the first index of a piece and the step to its next number.
+/// Divides the numbers into pieces of equal length, and adds the numbers of each piece in a task of the pool.
+/// `piece` returns the first index of a piece, and the step from each number of the piece to the next.
 fn sum(
     pool: &ThreadPoolExecutor,
     numbers: &Arc<Vec<u64>>,

@@ -33,7 +33,7 @@ pub fn by_join(numbers: &[u64], threshold: usize) -> u64 {
 // ANCHOR_END: join
 
 // ANCHOR: fork
-/// Makes a task of the second half of each slice; a task owns its data.
+/// Forks a task for the second half of each slice; the task owns its data.
 pub fn by_fork(numbers: Arc<[u64]>, from: usize, until: usize, threshold: usize) -> u64 {
     if until - from <= threshold {
         return sequential(&numbers[from..until]);

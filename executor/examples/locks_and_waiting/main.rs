@@ -60,7 +60,7 @@ fn a_lost_wake_up() {
 }
 
 // ANCHOR: between
-/// Makes another thread put a letter into the box. A reader calls this function after it has looked into the
+/// Starts a thread that puts a letter into the box. A reader calls this function after it has looked into the
 /// box and before it sleeps.
 fn a_letter_comes(post: &Arc<Post>) {
     let other = {

@@ -1,11 +1,11 @@
-//! A long task that shares a pool with short ones.
+//! A long task that shares a pool with short tasks.
 
 use executor::{Latch, ThreadPoolExecutor, prelude::*};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 // ANCHOR: long
-/// Waits for the answer of another server.
+/// A task that waits for the answer of another server.
 #[derive(Clone)]
 pub struct Long {
     pub pool: Arc<ThreadPoolExecutor>,

@@ -1,4 +1,4 @@
-//! Both halves of a list are sorted, each by a task of the pool.
+//! Sorts both halves of a list, each half in a task of the pool.
 
 use executor::{FutureTask, TaskHandle, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;

@@ -4,8 +4,8 @@
 //! cargo run --example merge_sort -- plain
 //! ```
 //!
-//! The other arguments are `swallow`, `spin`, `help`, `fork_join` and `library`, and also `stats`, which
-//! prints the pool's statistics of a sort.
+//! The example also has the arguments `swallow`, `spin`, `help`, `fork_join` and `library`, and the argument
+//! `stats`, which prints the pool's statistics of a sort.
 //!
 //! The book's chapters: Divide and conquer, Work stealing.
 

@@ -8,7 +8,7 @@ thread_local! {
 }
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts a task on this thread from `begin` until the drop.
+/// Counts a task on this thread, from the call of `begin` until the returned value is dropped.
 pub struct OnTop;
 
 impl OnTop {
@@ -25,7 +25,7 @@ impl Drop for OnTop {
     }
 }
 
-/// Returns the largest count since the last call.
+/// Returns the largest count since the previous call of this function.
 pub fn most() -> usize {
     MOST.swap(0, Relaxed)
 }

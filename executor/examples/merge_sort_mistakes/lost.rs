@@ -1,5 +1,5 @@
 //! The base case sorts the whole array while another task merges its own part. The task that merges does not
-//! hold the lock while it merges. Latches force this order of events.
+//! hold the lock while it merges. The example uses latches to force this order of events.
 
 use executor::{Latch, ThreadPoolExecutor, prelude::*};
 use std::error::Error;

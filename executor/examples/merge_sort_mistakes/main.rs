@@ -4,7 +4,7 @@
 //! cargo run --example merge_sort_mistakes -- right_bound
 //! ```
 //!
-//! The other arguments are `whole_array`, `lost` and `missing_brace`.
+//! The example also has the arguments `whole_array`, `lost` and `missing_brace`.
 //!
 //! The book explains this example in the chapter "Mistakes in print, and five problems".
 

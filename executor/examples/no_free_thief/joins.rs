@@ -1,4 +1,4 @@
-//! Joins whose halves wait for each other.
+//! Shows joins whose halves wait for each other.
 
 use executor::fork_join::{ForkJoinPool, join};
 use executor::prelude::*;

@@ -23,7 +23,7 @@ pub fn pairs(count: usize, execute: impl Fn(Job)) -> Receiver<()> {
     all_met
 }
 
-/// Keeps a worker busy until the result is dropped.
+/// Keeps a worker busy until the caller drops the returned sender.
 fn occupy(execute: &impl Fn(Job)) -> Sender<()> {
     let (open, opened) = mpsc::channel();
     let (tell, told) = mpsc::channel();
@@ -35,7 +35,7 @@ fn occupy(execute: &impl Fn(Job)) -> Sender<()> {
     open
 }
 
-/// Counts the jobs that have met their partner. Gives up if no job meets its partner for a second.
+/// Counts the jobs that have met their partner. Stops counting if no job meets its partner for a second.
 pub fn watch(met: &Receiver<()>) -> String {
     for count in 0.. {
         match met.recv_timeout(Duration::from_secs(1)) {

@@ -1,4 +1,4 @@
-//! A step with two halves. If the task is cancelled, the step can end between the halves.
+//! A step with two halves. If the task is cancelled, the step can end after its first half.
 
 use super::Task;
 use executor::CancelToken;

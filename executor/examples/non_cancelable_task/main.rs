@@ -1,4 +1,4 @@
-//! Steps that must not be interrupted half-way: two wrong ways and two right ways.
+//! Shows steps that must not be interrupted half-way: two wrong ways and two right ways to write such steps.
 //!
 //! ```sh
 //! cargo run --example non_cancelable_task -- retries

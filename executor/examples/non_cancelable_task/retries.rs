@@ -12,7 +12,7 @@ use std::{process, thread};
 static ATTEMPTS: AtomicU64 = AtomicU64::new(0);
 
 // ANCHOR: retries
-/// Waits for the next task, even if its caller was asked to stop. Returns `None` if no more tasks will come.
+/// Waits for the next task, even if the caller was asked to stop. Returns `None` if no more tasks will come.
 pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
     let mut interrupted = false;
     let task = loop {

@@ -7,7 +7,7 @@ use executor::masked;
 use std::error::Error;
 
 // ANCHOR: next_task
-/// Waits for the next task, even if its caller was asked to stop. Returns `None` if no more tasks will come.
+/// Waits for the next task, even if the caller was asked to stop. Returns `None` if no more tasks will come.
 pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
     masked(|| tasks.take()).ok()
 }

@@ -1,4 +1,5 @@
-//! Two mistakes at the end of ordered tasks: a wait that holds the lock, and wrappers handed out as tasks.
+//! Two mistakes at the end of ordered tasks: a wait while the lock is held, and a shutdown that hands out
+//! wrappers instead of tasks.
 
 use crate::line::Line;
 use executor::{Latch, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};

@@ -1,4 +1,4 @@
-//! Runs jobs one after the other, as in the classic listing: when a job is done, it starts the next job.
+//! Runs jobs one after the other, as in the classic listing: at the end of each job, the next job is started.
 
 use executor::{Latch, ThreadPoolExecutor, prelude::*};
 use std::collections::VecDeque;

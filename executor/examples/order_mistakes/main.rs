@@ -4,7 +4,7 @@
 //! cargo run --example order_mistakes -- flag
 //! ```
 //!
-//! The other arguments are `lanes`, `queue`, `locked_wait` and `wrappers`.
+//! The example also has the arguments `lanes`, `queue`, `locked_wait` and `wrappers`.
 //!
 //! The book explains this example in the chapter "Order without a lock".
 

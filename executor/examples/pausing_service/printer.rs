@@ -6,7 +6,7 @@ use std::error::Error;
 use std::time::Duration;
 
 // ANCHOR: printer
-/// A printer at work. The printer owns the orders until it is paused or its pool is stopped.
+/// A printer at work. The printer owns the orders until the printer is paused or the pool is stopped.
 pub struct Printer {
     round: CancelToken,
     orders: TaskHandle<Receiver<u32>>, // the round is a task and returns the orders
@@ -25,8 +25,9 @@ impl Printer {
         Ok(Self { round, orders })
     }
 
-    /// Ends the round, and waits until the printer has stopped. The returned orders can begin a new round.
-    /// Returns an error if the pool is stopped or the caller is cancelled; in both cases the round ends, too.
+    /// Ends the round, and waits until the printer has stopped. The caller can begin a new round with the
+    /// returned orders. Returns an error if the pool is stopped or the caller is cancelled; in both cases the
+    /// round ends, too.
     pub fn pause(self) -> Result<Receiver<u32>, JoinError<Receiver<u32>>> {
         self.round.cancel_because("the paper is changed");
         self.orders.join()

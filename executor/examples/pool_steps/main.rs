@@ -102,7 +102,7 @@ fn a_bound() {
 }
 
 // ANCHOR: newest_first
-/// The newest job is next, because its client most probably still waits.
+/// The newest job is next, because the client of this job most probably still waits.
 #[derive(Default)]
 struct NewestFirst(Vec<Job>);
 
@@ -144,7 +144,7 @@ fn order_of_four(execute: &dyn Fn(Job)) -> String {
     order.join(", ")
 }
 
-/// Keeps a worker busy until the result is dropped.
+/// Keeps a worker busy until the caller drops the returned sender.
 fn occupy(execute: &dyn Fn(Job)) -> Sender<()> {
     let (open, opened) = mpsc::channel();
     let (tell, told) = mpsc::channel();

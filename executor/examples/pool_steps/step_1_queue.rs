@@ -16,7 +16,7 @@ pub struct Pool {
 #[derive(Default)]
 struct Shared {
     jobs: Mutex<VecDeque<Job>>,
-    /// Announces that there is another job.
+    /// The condition variable that announces another job.
     changed: Condvar,
 }
 

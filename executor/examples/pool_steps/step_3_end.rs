@@ -18,7 +18,7 @@ pub struct Pool {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Announces that there is another job, or that the end has come.
+    /// The condition variable that announces another job, or the end.
     changed: Condvar,
 }
 
@@ -71,7 +71,7 @@ impl Shared {
         }
     }
 
-    /// Waits for a job. `None` means that no job is left and none will come.
+    /// Waits for a job. `None` means that no job is left and no job will come.
     fn next_job(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         loop {

@@ -14,11 +14,12 @@ use std::time::Duration;
 const ROOM: usize = 10;
 
 // ANCHOR: broken
-/// Puts primes into a queue until it is cancelled.
+/// A producer that puts primes into a queue until the producer is cancelled.
 struct BrokenPrimeProducer {
     queue: SyncSender<u64>,
     cancelled: AtomicBool,
-    /// The number of sends that have begun. This number shows when a send must block, so that each run hangs.
+    /// The number of sends that have begun. By this number the example knows when a send must block, so that
+    /// each run hangs.
     begun: AtomicUsize,
 }
 

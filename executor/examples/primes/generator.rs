@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 // ANCHOR: generator
-/// Makes primes until it is cancelled; it never waits for another thread.
+/// A generator that makes primes until it is cancelled, and that never waits for another thread.
 #[derive(Default)]
 struct PrimeGenerator {
     primes: Mutex<Vec<u64>>,

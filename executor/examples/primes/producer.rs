@@ -10,7 +10,7 @@ use std::thread;
 const ROOM: usize = 10;
 
 // ANCHOR: producer
-/// Puts primes into a queue until its task is cancelled.
+/// A producer that puts primes into a queue until the producer's task is cancelled.
 struct PrimeProducer {
     queue: Sender<u64>,
 }

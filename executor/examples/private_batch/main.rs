@@ -82,7 +82,7 @@ fn watch(pool: &Pool, events: &Receiver<Event>) -> bool {
 }
 // ANCHOR_END: watchdog
 
-/// Keeps a worker busy until the result is dropped.
+/// Keeps a worker busy until the caller drops the returned sender.
 fn occupy(pool: &Pool) -> Sender<()> {
     let (open, opened) = mpsc::channel();
     let (tell, told) = mpsc::channel();

@@ -1,5 +1,5 @@
-//! The large puzzle: first the search is stopped right after its start, and then it runs on more and more
-//! threads.
+//! The large puzzle: first the search is stopped right after its start, and then the search runs on more and
+//! more threads.
 
 use crate::batches::{self, Bounds};
 use crate::blocks::Blocks;

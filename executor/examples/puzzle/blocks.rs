@@ -5,7 +5,7 @@ use super::puzzle::Position;
 /// No board has more cells than this number.
 pub const CELLS: usize = 32;
 
-/// A cell is `EMPTY`, is `COVERED`, or has the kind of the block whose upper left corner is in the cell.
+/// A cell is `EMPTY` or `COVERED`, or it has the kind of the block whose upper left corner is in the cell.
 pub type Board = [u8; CELLS];
 pub const EMPTY: u8 = 0;
 pub const COVERED: u8 = u8::MAX;

@@ -19,8 +19,8 @@ pub(super) struct State<T> {
 }
 
 impl<T> End<T> {
-    /// Makes the end of a search that begins with one task. If the caller's token is cancelled, the search is
-    /// cancelled, too.
+    /// Creates the `End` value of a search that begins with one task. If the caller's token is cancelled, the
+    /// search is cancelled, too.
     pub fn with_first() -> (Arc<Self>, UnderWay<T>) {
         let state = Mutex::new(State { under_way: 1, found: None, unfinished: None });
         let stop = CancelToken::current().child();

@@ -1,4 +1,4 @@
-//! The record of each position that was seen, in eight bytes.
+//! The record of a position that a search has seen; the record has eight bytes.
 
 use super::puzzle::{Move, Position};
 use std::hash::{Hash, Hasher};

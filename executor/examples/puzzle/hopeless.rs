@@ -1,4 +1,4 @@
-//! A puzzle without a solution: which kinds of search notice that there is none?
+//! Shows which kinds of search notice that a puzzle has no solution.
 
 use crate::trials::{fresh, pool};
 use crate::{classic, counted, puzzles};

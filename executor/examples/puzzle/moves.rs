@@ -3,7 +3,7 @@
 use super::blocks::{Blocks, COVERED, EMPTY};
 use super::puzzle::{Move, Position, Puzzle};
 
-/// A step, given by its direction and by the cell that it led to.
+/// A move is a step of a block: the direction, and the cell that the step led to.
 impl Move {
     fn step(to: usize, direction: usize) -> Self {
         Self(u8::try_from(to * 4 + direction).expect("a board has few cells"))

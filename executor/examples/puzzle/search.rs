@@ -25,7 +25,8 @@ impl<P: Puzzle> Search<P> {
     }
 
     // ANCHOR: expand
-    /// Calls `next` with each next position that was not seen before.
+    /// Calls `next` for each position that is one move away from `from`, and that the search has not seen
+    /// before.
     pub fn expand(&self, from: Position, mut next: impl FnMut(Position)) -> Result<(), Unfinished> {
         for (last, position) in self.puzzle.moves(from) {
             if self.seen.is_new(last, position)? {

@@ -12,7 +12,7 @@ pub enum Unfinished {
     Cancelled,
     /// A task was refused or dropped, or it panicked.
     TaskLost,
-    /// There are more positions than the search has room for.
+    /// The puzzle has more positions than the search has room for.
     NoRoom,
 }
 

@@ -43,7 +43,7 @@ impl Blocks {
         after
     }
 
-    /// Returns the blocks of a position, by their corners.
+    /// Returns the blocks of a position, each with the cell of its corner.
     pub fn blocks(&self, position: Position) -> impl Iterator<Item = (usize, u8)> {
         let board = self.unpack(position).into_iter().enumerate();
         board.filter(|(_, begins)| !matches!(*begins, EMPTY | COVERED))

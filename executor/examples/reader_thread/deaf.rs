@@ -1,5 +1,5 @@
-//! A reader that checks whether it was asked to stop, and then waits in a read. During the read it cannot
-//! check.
+//! A reader that checks whether it was asked to stop, and then waits in a read. During the read the reader
+//! cannot check.
 
 use crate::{connect, telegram, wait_for};
 use executor::CancelToken;
@@ -16,7 +16,7 @@ use std::{process, thread};
 /// read begins, so that each run hangs.
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
-/// Passes on the incoming telegrams until `token` is cancelled.
+/// Sends the incoming telegrams to `telegrams` until `token` is cancelled.
 fn read(stream: &TcpStream, token: &CancelToken, telegrams: &Sender<String>) -> io::Result<()> {
     while !token.is_cancelled() {
         BEGUN.fetch_add(1, Ordering::SeqCst);

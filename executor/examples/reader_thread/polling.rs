@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The number of reads that have returned without a telegram.
 static WOKEN: AtomicUsize = AtomicUsize::new(0);
 
-/// Passes on the incoming telegrams until `token` is cancelled. Each read has a time-out.
+/// Sends the incoming telegrams to `telegrams` until `token` is cancelled. Each read has a time-out.
 fn read(stream: &TcpStream, token: &CancelToken, telegrams: &Sender<String>) -> io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_millis(20)))?;
     while !token.is_cancelled() {

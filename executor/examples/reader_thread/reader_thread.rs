@@ -1,4 +1,4 @@
-//! A thread whose `interrupt` ends a read in which the thread is blocked.
+//! A thread with a method `interrupt`, which ends the read in which the thread is blocked.
 
 use crate::{connect, telegram};
 use executor::{CancelToken, Cancelled};
@@ -34,7 +34,7 @@ impl ReaderThread {
         self.token.cancel_because("interrupted");
     }
 
-    /// Waits for the thread. Returns `Ok` if the peer has ended the connection.
+    /// Waits for the thread. Returns `Ok` if the peer ended the connection.
     pub fn join(self) -> Result<(), Cancelled> {
         self.thread.join().expect("the reader does not panic")
     }

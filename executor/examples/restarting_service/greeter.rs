@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 // ANCHOR: greeter
-/// Greets until its task is cancelled. A new greeting begins a new round.
+/// A service that greets until its task is cancelled. A new greeting begins a new round.
 pub struct Greeter {
     state: Mutex<State>,
 }

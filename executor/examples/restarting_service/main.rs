@@ -46,7 +46,7 @@ fn restart() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A round: greets once an hour.
+/// Runs one round: greets once an hour.
 fn greet(greeting: &'static str, tell: &Sender<&'static str>) -> Cancelled {
     loop {
         let _ = tell.send(greeting);

@@ -6,7 +6,8 @@
 //! cargo run --example starving_page -- other_pool  # the cure
 //! ```
 //!
-//! The other arguments are `before`, `own_thread`, `unread`, `circle`, `help`, `spare` and `hand_off`.
+//! The example also has the arguments `before`, `own_thread`, `unread`, `circle`, `help`, `spare` and
+//! `hand_off`.
 //!
 //! The book explains this example in the chapter "Tasks that wait for tasks".
 

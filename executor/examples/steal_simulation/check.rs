@@ -78,7 +78,8 @@ fn timed(f: impl FnOnce()) -> u64 {
     nanos(began)
 }
 
-/// Returns the time from the first call on a worker to the end of that call, as the simulation measures it.
+/// Returns the time from the first call on a worker to the end of that call; the simulation measures the same
+/// time.
 fn in_pool(pool: &ForkJoinPool, tree: &Tree, steps: u64) -> u64 {
     pool.invoke(|| timed(|| joined(tree, 0, steps))).expect("the pool runs")
 }

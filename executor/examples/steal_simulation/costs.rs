@@ -12,9 +12,10 @@ pub struct Costs {
     pub offer: u64,
     /// The time from the moment when a thief finds a piece until the thief runs the piece.
     pub steal: u64,
-    /// The time of a look that finds no piece; a worker looks at all queues, or at the awaited half.
+    /// The time that a worker takes for a look without success; the worker looks at all queues, or at the
+    /// awaited half.
     pub look: u64,
-    /// A worker looks for work for this time before it sleeps.
+    /// The time for which a worker looks for work before the worker sleeps.
     pub patience: u64,
     /// The time that a worker needs to wake another worker.
     pub wake: u64,
@@ -23,7 +24,7 @@ pub struct Costs {
     pub offers: Offers,
 }
 
-/// Decides which joins offer their second halves to thieves.
+/// The rule that decides which joins offer their second halves to thieves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offers {
     /// Each join offers its second half.

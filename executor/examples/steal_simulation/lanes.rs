@@ -7,7 +7,8 @@ use super::tree::Tree;
 use super::trees;
 use std::fmt::Write;
 
-/// In proportion to the pieces, these costs are larger than real costs, so that the picture can show them.
+/// In proportion to the pieces, these costs are larger than real costs, so that the picture can show these
+/// costs.
 const LARGE: Costs = Costs {
     call: 0,
     offer: 1_000,

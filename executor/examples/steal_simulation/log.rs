@@ -33,7 +33,7 @@ pub enum What {
 /// The result of a simulation.
 #[derive(Default)]
 pub struct Run {
-    /// The time at which the whole tree was done.
+    /// The time at which the work of the whole tree ended.
     pub time: u64,
     /// The time that the workers spent on the work itself.
     pub worked: u64,

@@ -21,8 +21,8 @@ pub fn nanos(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).expect("it takes seconds")
 }
 
-/// Measures many turns and returns the lower quartile of their times, because other programs can only make a
-/// turn longer.
+/// Measures many turns and returns the lower quartile of the measured times, because other programs can only
+/// make a turn longer.
 pub fn costs() -> Costs {
     let (one, two) = (pool(1), pool(2));
     let turns =
@@ -48,7 +48,7 @@ pub fn costs() -> Costs {
     Costs { call, offer, steal, look, patience: 10 * look, wake, wake_up, offers: Offers::Adaptive }
 }
 
-/// The number of offers, which is so small that the pieces do not count as fine.
+/// The number of measured offers, which is so small that the pieces do not count as fine.
 const OFFERS: u64 = 60;
 
 /// The times at which the halves of a join began, counted from the call of `join`.

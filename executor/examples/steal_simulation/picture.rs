@@ -1,5 +1,5 @@
 //! The small run as a picture, in the colours of the book's figures: for each worker, the picture shows the
-//! work that it runs, and the worker's queue below.
+//! work that the worker runs, and below it the worker's queue.
 
 use super::lanes::{name, small_run};
 use super::log::{Event, What};
@@ -11,7 +11,7 @@ const WIDTH: u64 = 620;
 const ROW: u64 = 20;
 /// The largest width of a character in a name.
 const CHARACTER: u64 = 7;
-/// The rows of a worker: one row for the work that it runs, and one row for each size of halves.
+/// The rows of a worker: one row for the work that the worker runs, and one row for each size of halves.
 const ROWS: u64 = 5;
 
 struct Drawing {
@@ -51,7 +51,7 @@ impl Drawing {
             .expect("a string has room");
     }
 
-    /// Draws a box from one time to another, with a name in it.
+    /// Draws a box with a name in it, from one time to another.
     fn bar(&mut self, class: &str, (from, until): (u64, u64), y: u64, name: &str) {
         let (x, width) = (self.x(from), (self.x(until) - self.x(from)).max(1));
         let fill = match class {

@@ -12,8 +12,8 @@ pub struct Pool<'a> {
     pub costs: Costs,
     pub seats: Vec<Seat>,
     pub now: u64,
-    /// The time, number and worker of each next step. If two steps have the same time, the step that was
-    /// planned first runs first.
+    /// The planned steps: the time of each step, its number, and its worker. If two steps have the same time,
+    /// the step that was planned first runs first.
     agenda: BinaryHeap<Reverse<(u64, u64, usize)>>,
     turns: u64,
     pub asleep: Vec<usize>,
@@ -22,7 +22,7 @@ pub struct Pool<'a> {
     pub owner: Vec<usize>,
     pub thief: Vec<usize>,
     pub done: Vec<bool>,
-    /// The additional time of the present step, in which its worker wakes other workers.
+    /// The additional time of the present step, because the worker of this step wakes other workers.
     pub owed: u64,
     pub run: Run,
     pub keeps_log: bool,
@@ -83,7 +83,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Notes that a half was offered. If no worker searches, wakes a sleeping worker.
+    /// Records that a half was offered. If no worker searches, wakes a sleeping worker.
     pub fn announce(&mut self) {
         if self.searching == 0
             && let Some(worker) = self.asleep.pop()

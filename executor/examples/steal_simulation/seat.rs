@@ -9,9 +9,9 @@ use std::ops::Range;
 pub enum Frame {
     /// The given node must be called.
     Call(usize),
-    /// The work before the given node's join is done.
+    /// The worker has done the work before the given node's join.
     Join(usize),
-    /// The given node's first half is done.
+    /// The worker has done the given node's first half.
     Settle(usize),
     /// Both halves of the given node are done.
     After(usize),
@@ -25,7 +25,8 @@ pub struct Seat {
     /// The second halves that thieves can take, the oldest first.
     pub queue: VecDeque<usize>,
     pub granularity: Granularity,
-    /// The stolen halves that the worker has begun: the nodes of each half, and the granularity of the job below it.
+    /// The stolen halves that the worker has begun: for each half, its nodes, and the granularity of the job
+    /// below the half.
     pub running: Vec<(Range<usize>, Granularity)>,
     /// The halves that the worker waits for, the innermost last.
     pub waits: Vec<usize>,

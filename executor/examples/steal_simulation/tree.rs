@@ -14,7 +14,7 @@ pub struct Node {
 
 pub struct Tree(pub Vec<Node>);
 
-/// The next part of a piece of work.
+/// A part of the work: a leaf, or a join of two halves.
 pub enum Piece<T> {
     Leaf(u64),
     Join { before: u64, halves: [T; 2], after: u64 },

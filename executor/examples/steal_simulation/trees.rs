@@ -15,7 +15,7 @@ pub fn all() -> [(&'static str, Tree); 4] {
 }
 
 /// Returns trees whose work takes a tenth of a second each. The system may put a woken worker on a busy core,
-/// and then take some milliseconds to move the worker; a simulation of a pool cannot show this.
+/// and then take some milliseconds to move the worker; a simulation of a pool cannot show this delay.
 pub fn to_check() -> [(&'static str, Tree); 4] {
     [
         ("256 leaves of 400 µs", balanced(8, 400 * MICROS)),

@@ -3,7 +3,7 @@
 //! agree.
 //!
 //! The example tests single pools, with every setting. The example also tests all kinds of executors
-//! together, whose tasks fork, spawn, plan and wait for each other.
+//! together: the tasks of these executors fork, spawn, plan and wait for each other.
 //!
 //! ```sh
 //! cargo run --release --example stress -- 60 # seconds

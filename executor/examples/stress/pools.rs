@@ -42,8 +42,8 @@ pub(crate) fn one_life(seed: u64) -> u64 {
     let (made, stats) = (books.close(seed), pool.stats());
     assert_eq!((stats.queued, stats.active, stats.threads), (0, 0, 0), "seed {seed}: {stats}");
     let by_pool = books.ran_by_pool.load(SeqCst);
-    // If a task is cancelled after its removal from the queue and before its start, it counts as taken, but
-    // it never runs.
+    // If a task is cancelled after its removal from the queue and before its start, the task counts as taken,
+    // but it never runs.
     assert!(stats.completed >= by_pool, "seed {seed}: ran {by_pool}, {stats}");
     made
 }

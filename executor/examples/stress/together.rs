@@ -122,7 +122,7 @@ fn submit(world: &Arc<World>, random: &mut Random, depth: u32) -> Option<TaskHan
     submitted.ok()
 }
 
-/// Makes the calls to other tasks that a task makes before it ends.
+/// Makes the calling task use other tasks at random: the calling task submits, forks, joins or waits.
 fn act(world: &Arc<World>, random: &mut Random, depth: u32) {
     if depth == 0 {
         return;

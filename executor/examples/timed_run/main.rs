@@ -23,7 +23,7 @@ use std::time::Duration;
 
 /// The time limit for tasks that do not end in time.
 const LIMIT: Duration = Duration::from_millis(10);
-/// The time limit for tasks that end long before it.
+/// The time limit for tasks that end long before this limit.
 const A_MINUTE: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn Error>> {

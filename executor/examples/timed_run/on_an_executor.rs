@@ -1,4 +1,4 @@
-//! Timed run 3: the task runs on an executor, and the caller has its handle.
+//! Timed run 3: the task runs on an executor, and the caller has the task's handle.
 
 use executor::{Executor, JoinError, Panic, RejectReason, prelude::*};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub fn hides_the_time_out(executor: &dyn Executor, limit: Duration, task: impl F
 pub enum NoResult {
     /// The time was up, so the task was told to stop.
     TimedOut,
-    /// The caller was told to stop, and so was the task.
+    /// Both the caller and the task were told to stop.
     Interrupted,
     /// Another party cancelled the task.
     Cancelled,

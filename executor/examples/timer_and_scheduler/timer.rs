@@ -1,5 +1,5 @@
 //! A timer with one thread: the thread waits until a job is due, and then runs the job. The fault of this
-//! timer: the same thread waits for the time and runs the jobs.
+//! timer: the thread that waits for the next due job also runs the jobs.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};

@@ -46,8 +46,8 @@ impl Pages {
         self.two_run.wait().expect("main is not cancelled");
     }
 
-    /// Lets the task that has fetched the page return. Before this call, the caller has asked the task to
-    /// stop.
+    /// Releases the task that has fetched the page, so that the task returns. Before this call, the caller
+    /// has asked the task to stop.
     pub fn go_on(&self) {
         self.stopped.count_down();
     }

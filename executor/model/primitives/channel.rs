@@ -29,7 +29,7 @@ struct State<T> {
     /// The number of receivers that wait for an item. A channel without capacity has room for one item for
     /// each waiting receiver.
     takers: usize,
-    /// The threads that must check the state again when it changes.
+    /// The threads that must check the state again when the state changes.
     watchers: Vec<Arc<Watcher>>,
 }
 

@@ -1,11 +1,11 @@
-//! Locks for shuttle that have one scheduling point for each operation. Shuttle's own locks also have a
-//! scheduling point at each unlock and each notification.
+//! These locks are for shuttle: each operation of a lock has one scheduling point. Shuttle's own locks also
+//! have a scheduling point at each unlock and each notification.
 //!
 //! A thread of the model runs alone from one of its scheduling points to the next. If there is a point before
 //! each operation that other threads can notice, then every order of these operations occurs in some
 //! schedule. An unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover). To see the reason,
-//! suppose that other threads ran at a point just before the unlock. These threads did not take the lock; if
-//! a thread tried to take the lock, it only began to wait. So these threads could have done the same work
+//! suppose that other threads ran at a point just before the unlock. These threads did not take the lock; a
+//! thread that tried to take the lock only began to wait. So these threads could have done the same work
 //! right after the unlock. The model also tries the order in which the other threads run after the unlock:
 //! they run at the next scheduling point of the thread that has unlocked, or at the end of that thread. The
 //! user must know these exceptions:
@@ -16,10 +16,10 @@
 //!   an unlock, and the order of the operation and the unlock matters, there must be a scheduling point
 //!   between them.
 //!
-//! A wait releases the lock and falls asleep in one step. A notification needs no scheduling point if its
-//! change was written under the waiters' lock, because a thread that begins to wait after the change has seen
-//! the change. For any other use of a condition variable, the program must have a scheduling point before the
-//! wait and another before the notification.
+//! A wait releases the lock and falls asleep in one step. A notification needs no scheduling point if the
+//! notifying thread has changed the state under the waiters' lock: a thread that begins to wait after the
+//! change has seen the changed state. For any other use of a condition variable, the program must have a
+//! scheduling point before the wait and another scheduling point before the notification.
 //!
 //! The locks here are never poisoned: if one of the model's threads panics, shuttle treats this as a panic of
 //! all the threads. Keep functions free of type parameters where possible: the compiler then compiles such a
@@ -44,8 +44,8 @@ pub(crate) fn others_may_come_first() {
     thread::sleep(Duration::ZERO); // takes no time under shuttle
 }
 
-/// A set of sleeping threads, which other threads wake. Shuttle's `park` does not suffice, because it would
-/// return without a wake-up again and again.
+/// A set of sleeping threads, which other threads wake. Shuttle's `park` does not suffice, because `park`
+/// would return without a wake-up again and again.
 #[derive(Debug, Default)]
 pub(crate) struct Sleepers(sync::Mutex<Vec<(TaskId, Waker)>>); // never contended: one thread runs at a time
 

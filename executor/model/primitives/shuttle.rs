@@ -39,7 +39,7 @@ mod locks;
 #[cfg(feature = "exercises")]
 pub(crate) use locks::{Condvar, Mutex, MutexGuard};
 
-/// Chooses the sleeper that is woken.
+/// Chooses the sleeping thread that is woken.
 #[cfg(feature = "exercises")]
 fn pick(sleepers: usize) -> usize {
     use shuttle::rand::RngCore;
@@ -74,9 +74,9 @@ pub(crate) mod thread {
     use shuttle::current;
     pub(crate) use shuttle::thread::*;
 
-    /// Starts threads, or makes a start fail. A test can label a thread with an [`io::ErrorKind`]: each time
-    /// the labelled thread starts a thread, the start fails with that error. The label has a type of std,
-    /// because the test and this crate have no other type in common.
+    /// Starts a thread, or makes the start of a thread fail. A test can label a thread with an
+    /// [`io::ErrorKind`]: each time the labelled thread starts a thread, the start fails with that error. The
+    /// label has a type of std, because the test and this crate have no other type in common.
     pub(crate) struct Builder(shuttle::thread::Builder);
 
     impl Builder {

@@ -1,4 +1,4 @@
-//! Guards that make a token current on a thread.
+//! Tests of guards that make a token current on a thread.
 
 use std::thread;
 use std::time::Duration;

@@ -18,7 +18,7 @@ use executor::{
 
 use crate::support::{LONG, Record, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// An executor, and the facts that the test can observe when the executor's tasks reach the pool below it.
+/// An executor, and the facts that the test can observe when a task of the executor reaches the pool below.
 struct World {
     executor: Arc<dyn Executor>,
     below: Arc<dyn ExecutorService>,
@@ -28,7 +28,7 @@ struct World {
     panics: Record<String>,
 }
 
-/// Records what the hooks receive: the id of the task, and how the task has ended.
+/// A record of the data that the hooks receive: the id of the task, and how the task has ended.
 #[derive(Clone)]
 struct Told(Record<(TaskId, Option<String>, Option<&'static str>)>);
 
@@ -79,7 +79,7 @@ impl World {
 
 // ----- attributes -----
 
-/// Checks whether an attribute arrives unchanged at the pool below the executor.
+/// A check whether an attribute arrives unchanged at the pool below the executor.
 type Attribute = fn(&World) -> bool;
 
 fn priority(world: &World) -> bool {

@@ -1,5 +1,5 @@
-//! Handles as futures: an asynchronous task awaits a handle, which is an alternative to a thread that joins
-//! the handle.
+//! Tests of handles as futures: an asynchronous task can await a handle, while a thread would join the
+//! handle.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -265,8 +265,8 @@ fn a_future_that_is_ready_is_not_hidden_from_a_cancelled_task() {
     });
 }
 
-/// The future waits during a poll, and panics at its end: neither the wait nor the panic harms the next wait
-/// of the thread.
+/// One future waits during a poll, and another future panics in its last poll: neither the wait nor the panic
+/// harms the next wait of the thread.
 #[test]
 fn a_future_can_wait_and_can_panic() {
     within_deadline(|| {

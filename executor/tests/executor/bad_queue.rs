@@ -303,7 +303,7 @@ enum Refusal {
     SaysNone,
 }
 
-/// A queue that gives out no task, however often the pool asks.
+/// A queue that gives out no task, no matter how often the pool asks.
 struct Miser {
     tasks: VecDeque<Task>,
     refusal: Refusal,

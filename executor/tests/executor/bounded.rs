@@ -1,5 +1,5 @@
-//! A bound for the number of unfinished tasks: however a task ends, the executor gets the permit of the task
-//! back.
+//! A bound for the number of unfinished tasks: no matter how a task ends, the executor gets the permit of the
+//! task back.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};

@@ -17,14 +17,14 @@ use crate::support::{
 
 // ----- whose token is current -----
 
-/// Cancels the current token, like user code that wrongly believes that its own token is current. Returns
-/// true if the cancel ends no wait and has no later effect.
+/// Cancels the current token, like user code that wrongly believes that the current token is its own token.
+/// Returns true if the cancel ends no wait and has no later effect.
 fn cancel_the_current_token() -> bool {
     CancelToken::current().cancel();
     Latch::new(0).wait().is_ok() && !CancelToken::current().is_cancelled()
 }
 
-/// On drop, cancels the current token and reports the result.
+/// When this value is dropped, it cancels the current token and reports the result.
 struct CancelsWhenDropped(mpsc::Sender<bool>);
 
 impl Drop for CancelsWhenDropped {
@@ -277,7 +277,7 @@ fn a_cancel_drops_what_was_captured_and_calls_back_in_this_order_before_it_retur
 }
 
 /// Returns tasks, each of which has a callback. Each callback waits until all of the tasks have been
-/// released, and reports whether they were released.
+/// released, and reports whether the tasks were released.
 fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Result<(), Cancelled>>> {
     let all_let_go = Arc::new(Latch::new(number));
     let task = || {
@@ -380,7 +380,7 @@ fn a_chain_of_a_hundred_thousand_cancels_does_not_overflow_the_stack() {
 #[test]
 fn a_chain_of_results_that_complete_others_when_they_are_dropped_does_not_overflow_the_stack() {
     const LENGTH: usize = 100_000;
-    /// On drop, the link completes its promise with the next link.
+    /// When a link is dropped, it completes its promise with the next link.
     struct Link(Option<(Promise<Link>, Box<Link>)>);
     impl Drop for Link {
         fn drop(&mut self) {

@@ -10,7 +10,7 @@ use executor::{CancelToken, Cancelled, Latch, Registration};
 
 use crate::support::{Explosions, LONG, SHORT, Signal, blocked, on_thread, rounds, tracked, within_deadline};
 
-/// Records the names of the callbacks in the order of their calls.
+/// A record of the names of the callbacks, in the order of their calls.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<&'static str>>>);
 

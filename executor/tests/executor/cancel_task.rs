@@ -119,7 +119,7 @@ fn cancelling_without_disturbing_releases_who_waits_and_leaves_the_body_alone() 
     within_deadline(|| {
         on_threads(|executor| {
             let Oblivious { handle, release, token } = oblivious(executor);
-            // While a caller waits, it still has its handle only if it is asynchronous.
+            // While a caller waits, only an asynchronous caller still has the handle of the task.
             let mut handle = pin!(handle);
             let woken = Signal::new();
             let waker = Waker::from(Arc::new(SetWhenWoken(woken.clone())));

@@ -13,11 +13,12 @@ use executor::{
 
 use crate::support::{LONG, Occupied, Record, SHORT, Signal, occupy, on_thread, within_deadline};
 
-/// Cancels the token that was current when the task was made, and then records whether the task's own token
-/// is cancelled.
+/// A function that cancels the token that was current when the task was made, and then records whether the
+/// task's own token is cancelled.
 type Probe = Box<dyn FnOnce() + Send>;
 
-/// Makes a task in one of the ways; this task runs a probe. The function can return before the probe has run.
+/// A function that makes a task in one of the ways; this task runs a probe. The function can return before
+/// the probe has run.
 type Way = fn(&Pools, Probe);
 
 struct Pools {

@@ -91,7 +91,7 @@ fn what_is_in_a_list_is_found_and_nothing_else() {
     });
 }
 
-/// A number that counts how many times it is compared.
+/// A number that counts its comparisons.
 struct Counted<'a>(u32, &'a AtomicUsize);
 
 impl PartialEq for Counted<'_> {
@@ -101,8 +101,8 @@ impl PartialEq for Counted<'_> {
     }
 }
 
-/// If there is only one worker, it begins the other halves only after it has found the element in the first
-/// piece.
+/// If there is only one worker, the worker begins the other halves only after it has found the element in the
+/// first piece.
 #[test]
 fn the_other_halves_learn_that_it_was_found() {
     within_deadline(|| {

@@ -104,8 +104,8 @@ fn drop_in(name: &str, make: Make, state: State, by_a_worker: bool) {
     let wrapper = make(Arc::clone(&pool));
     let takes_turns = name.contains("by turns");
 
-    // One thread runs a task of the wrapper. A second task of the wrapper waits behind the first task. It
-    // waits in the wrapper's strand, or, if the wrapper has no strands, in the pool's queue.
+    // One thread runs a task of the wrapper. A second task of the wrapper waits behind the first task. The
+    // second task waits in the wrapper's strand, or, if the wrapper has no strands, in the pool's queue.
     let (begun, ends, ran) = (Signal::new(), Signal::new(), Arc::new(AtomicUsize::new(0)));
     let (is_begun, until, counts) = (begun.clone(), ends.clone(), Arc::clone(&ran));
     wrapper.submit(Box::new(move || {

@@ -1,4 +1,4 @@
-//! Dumps show the work of all pools, and the events that the pools' threads wait for.
+//! A dump shows the work of all pools, and the events that the pools' threads wait for.
 //!
 //! The other tests of this process have their own pools, and a dump shows these pools, too. So each test
 //! looks only at the parts of a dump that show the pools of this test.
@@ -46,7 +46,7 @@ fn pool(name: &str, threads: usize) -> Arc<ThreadPoolExecutor> {
     Arc::new(ThreadPoolExecutor::builder().threads(threads).name(name).build().unwrap())
 }
 
-/// Submits a task that waits for the signal, and returns when the task runs.
+/// Submits a task that waits for the signal; the function returns when the task runs.
 fn occupy(executor: &impl Executor, name: &'static str, until: &Signal) {
     let (began, until) = (Signal::new(), until.clone());
     let here = began.clone();

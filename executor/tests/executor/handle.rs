@@ -1,4 +1,4 @@
-//! The handle of a task: ways to wait for the task, ways to check it without a wait, and the possible
+//! The handle of a task: ways to wait for the task, ways to check the task without a wait, and the possible
 //! outcomes.
 //!
 //! Tests of waits with a time limit are in [`crate::time_limits`], and tests of the printed forms in

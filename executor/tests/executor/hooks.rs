@@ -14,7 +14,7 @@ use crate::support::{
     LONG, Record, SHORT, Signal, assert_matches, eventually, occupy, occupy_all, rounds, within_deadline,
 };
 
-/// Records every call, and panics in the chosen hook.
+/// Hooks that record every call; the chosen hook also panics.
 #[derive(Clone)]
 struct Noting {
     calls: Record<String>,
@@ -310,7 +310,7 @@ fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
         hooks.0.set(handle.canceller()).unwrap();
         drop(busy);
         assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
-        // The hook of the other task, which kept the thread busy, may have counted, too.
+        // The other task, which kept the thread busy, has a hook, too; this hook may also have counted.
         pool.close();
         assert!(!ran.is_set());
         assert_eq!((hooks.1.get().is_some(), pool.stats().completed), (true, 2));
@@ -340,7 +340,7 @@ fn a_timing_pool_adds_up_its_tasks_and_logs_at_the_end() {
     });
 }
 
-/// Combines two sets of hooks; both before and after a task, the pool calls the hooks of the first set first.
+/// Two sets of hooks in one: both before and after a task, the pool calls the hooks of the first set first.
 struct Both<A, B>(A, B);
 
 impl<A: Hooks, B: Hooks> Hooks for Both<A, B> {

@@ -33,7 +33,7 @@ enum Column {
     Masked,
 }
 
-/// The body of the task that the code of a row makes.
+/// The body of the task that a row's code makes.
 #[derive(Clone)]
 struct Probe {
     begun: Signal,
@@ -62,7 +62,8 @@ impl RecursiveTask for Probe {
     }
 }
 
-/// Makes a task that runs the probe. If the call waits for the end of its task, this function waits, too.
+/// A function that makes a task, which runs the probe. If the call waits for the end of the task, this
+/// function waits, too.
 type Way = fn(Probe);
 
 /// The rows of the table, each with the ways to make a task that the row describes.

@@ -15,7 +15,8 @@ use crate::support::{LONG, SHORT, Signal, eventually, occupy, on_thread, within_
 
 type Limit = fn(FutureTask<()>, &CancelToken) -> FutureTask<()>;
 
-/// Each limit, with the kind of its reason. The caller cancels the token.
+/// Each kind of limit, and the kind of the reason with which the limit cancels a task. The caller cancels the
+/// token.
 const LIMITS: [(Limit, CancelKind); 4] = [
     (|task, _| task.timeout(SHORT), CancelKind::Deadline),
     (|task, _| task.deadline(Instant::now() + SHORT), CancelKind::Deadline),
@@ -244,7 +245,7 @@ fn a_task_that_has_ended_takes_its_limits_back() {
 }
 
 /// The cancelling thread runs a callback, which waits for the only worker. Meanwhile the worker ends the
-/// cancelled task, and it must not wait for the callback.
+/// cancelled task, and the worker must not wait for the callback.
 #[test]
 fn a_worker_does_not_wait_for_the_callback_that_cancels_its_task() {
     within_deadline(|| {
@@ -290,7 +291,7 @@ fn a_wait_for_a_task_with_a_limit_is_no_starvation() {
     });
 }
 
-/// A task in the queue that a limit cancels counts as cancelled, not as waiting.
+/// If a limit cancels a task in the queue, the task counts as cancelled, not as waiting.
 #[test]
 fn the_counts_of_the_pool_are_right_when_a_limit_was_up() {
     within_deadline(|| {

@@ -79,8 +79,9 @@ fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
     });
 }
 
-/// Submitters must not rely on a drain task while the executor can still refuse it. But if the submitter that
-/// submits the drain task waited for the answer, it would wait for itself.
+/// Submitters must not rely on a drain task while the executor can still refuse the drain task. But the
+/// submitter that submits the drain task must not wait for the answer, because this submitter would wait for
+/// itself.
 #[test]
 fn an_executor_may_submit_to_the_line_that_asks_it() {
     /// An executor that submits another task before it keeps the first drain task.

@@ -1,4 +1,4 @@
-//! Steps that a cancel does not end early.
+//! Tests of masked steps, which a cancel does not end early.
 
 use std::panic::catch_unwind;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ fn tasks_that_run_inline_in_a_masked_step_are_shielded() {
     });
 }
 
-/// Waits under the token; the function does this in each way in which a thread can get a token.
+/// Waits under the token, once for each way in which a thread can get a token.
 fn waits_under(token: &CancelToken) -> [bool; 3] {
     let closed = Latch::new(1);
     [

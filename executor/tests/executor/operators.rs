@@ -160,7 +160,7 @@ fn the_statistics_say_whose_they_are_and_what_went_wrong() {
     });
 }
 
-/// Records each call about a task that has a name; if `panics` is true, each call also panics.
+/// Hooks that record each call about a task that has a name; if `panics` is true, each call also panics.
 #[derive(Clone)]
 struct Noting {
     calls: Record<String>,

@@ -237,8 +237,8 @@ fn tasks_that_wait_for_each_other_all_get_a_thread() {
     });
 }
 
-/// This test is only a smoke test; the models check the memory order. On a machine that orders all stores,
-/// the test cannot find a missing order.
+/// This test is only a smoke test; the models check the memory order. On a machine that keeps all stores in
+/// order, the test cannot find a missing memory order.
 #[test]
 fn what_was_done_before_the_submission_is_seen_by_the_task_and_what_it_did_by_the_joiner() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Handles that are completed by hand.
+//! Tests of handles that are completed by hand.
 
 use std::pin::pin;
 use std::sync::Arc;

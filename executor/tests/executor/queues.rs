@@ -30,7 +30,7 @@ fn queues() -> [Box<dyn WorkQueue>; 6] {
     ]
 }
 
-/// A queue that passes its calls on to another queue, and counts the calls.
+/// A queue that passes its calls on to another queue, and counts these calls.
 struct Counting {
     queue: Box<dyn WorkQueue>,
     counts: Arc<Counts>,
@@ -93,8 +93,8 @@ fn counted(queue: FifoQueue) -> (ThreadPoolExecutor, Arc<Counts>) {
     (one_thread(queue), counts)
 }
 
-/// Makes a pool of one thread, and returns the order in which this pool runs tasks that have waited; each
-/// task is given by its name and priority.
+/// Returns the order in which a pool of one thread runs tasks that have waited in its queue; each task is
+/// given by its name and priority.
 fn order(queue: impl WorkQueue + 'static, tasks: &[(&'static str, i32)]) -> Vec<&'static str> {
     let pool = one_thread(queue);
     let busy = occupy(&pool);
@@ -467,8 +467,8 @@ fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
     });
 }
 
-/// A hand-off queue accepts one task for each idle thread. If a task was cancelled before it reached the
-/// queue, it does not count.
+/// A hand-off queue accepts one task for each idle thread. A task that was cancelled before it reached the
+/// queue does not count.
 #[test]
 fn a_task_cancelled_on_its_way_to_an_idle_thread_does_not_stand_for_one() {
     within_deadline(|| {

@@ -32,7 +32,7 @@ impl Meddler {
         self.has_meddled.set();
     }
 
-    /// Returns a value whose drop uses all objects of the meddler.
+    /// Returns a value whose drop uses the pool, the canceller and the token.
     fn trap(&self) -> Trap {
         Trap(self.clone())
     }
@@ -253,8 +253,8 @@ impl std::fmt::Display for Trap {
 }
 impl std::error::Error for Trap {}
 
-/// If the pool can queue the task when the factory fails, the pool drops the payload of the factory's panic,
-/// or its error.
+/// If the pool can queue the task when the factory fails, the pool drops the factory's error, or the payload
+/// of the factory's panic.
 #[test]
 fn the_drop_of_what_a_factory_panics_or_fails_with() {
     struct Bad {

@@ -15,8 +15,8 @@ use crate::support::{
     LONG, Occupied, Record, Signal, assert_matches, eventually, occupy, on_thread, rounds, within_deadline,
 };
 
-/// Returns a pool that has one busy thread, and a queue with one place that is taken. The argument `first` is
-/// the task that waits in the queue.
+/// Returns a pool that has one busy thread, and a full queue that holds one task. The returned handle is the
+/// handle of the task that waits in the queue.
 fn full(
     handler: impl RejectionHandler + 'static,
 ) -> (ThreadPoolExecutor, Occupied, executor::TaskHandle<i32>) {

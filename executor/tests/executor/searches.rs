@@ -70,7 +70,7 @@ use puzzle::{Move, Position, Puzzle};
 use search::Search;
 use unfinished::{Answer, Unfinished};
 
-/// One way to search with tasks.
+/// A way to search with tasks.
 type Way<P> = fn(&Arc<Search<P>>, &Arc<dyn Executor>) -> Answer;
 
 fn ways<P: Puzzle>() -> [Way<P>; 3] {

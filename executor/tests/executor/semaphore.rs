@@ -213,7 +213,7 @@ fn a_newcomer_overtakes_those_who_wait_only_if_it_is_not_fair() {
     });
 }
 
-/// An unfair semaphore also gives waiters their permits in the order in which they came.
+/// An unfair semaphore also gives permits to its waiters in the order in which the waiters came.
 #[test]
 fn those_who_wait_stay_in_their_order_all_the_same() {
     within_deadline(|| {
@@ -348,7 +348,7 @@ fn one_release_can_serve_several_waiters() {
 }
 
 /// The waiter that has waited longest gives up. There were too few free permits for this waiter. Now the
-/// semaphore gives the free permits to the waiters behind it.
+/// semaphore gives the free permits to the waiters behind this waiter.
 #[test]
 fn a_waiter_that_gives_up_makes_way() {
     within_deadline(|| {

@@ -24,7 +24,7 @@ fn tasks_run_one_at_a_time_and_in_the_order_of_each_submitter() {
                     for n in 0..100 {
                         let (busy, log) = (Arc::clone(busy), Arc::clone(log));
                         let task = move || {
-                            // The strand orders the accesses to this value.
+                            // The strand keeps the accesses to this value in order.
                             assert!(!busy.swap(true, Ordering::Relaxed), "another one runs");
                             log.lock().unwrap().push((submitter, n));
                             busy.store(false, Ordering::Relaxed);

@@ -80,7 +80,8 @@ fn a_task_counts_as_completed_when_it_has_ended_and_not_before() {
     });
 }
 
-/// STAT-2: the numbers that a callback sees. The library releases a joiner before it runs the callback.
+/// STAT-2: a test of the numbers that a callback sees. The library releases a joiner before the library runs
+/// the callback.
 #[test]
 fn a_callback_finds_its_task_counted() {
     within_deadline(|| {

@@ -1,9 +1,8 @@
 //! The functions and types that the tests share: deadlines, tasks that a test delays, and values that report
 //! their drop.
 //!
-//! These functions do not use the library's own latch or handles: if the latch or the handles had a fault,
-//! this fault could hide itself. Every wait has a deadline, so a bug makes a test fail, and the test does not
-//! hang.
+//! These functions do not use the library's own latch or handles, because a fault of the latch or the handles
+//! could hide itself. Every wait has a deadline, so a bug makes a test fail, and the test does not hang.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -85,7 +84,7 @@ impl Signal {
 
     /// Waits until the signal is set. The time limit is longer than the limit of any other wait. If the
     /// limits were equal, a delayed task could give up and continue at the moment when the thread that waits
-    /// for it gives up, too.
+    /// for the task gives up, too.
     pub(crate) fn wait(&self) {
         let limit = LONG * 3 / 2;
         let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), limit, |set| !*set).unwrap();
@@ -133,7 +132,7 @@ impl Spot {
         self.arrived.set();
     }
 
-    /// Returns when the thread sleeps or has ended. If the system does not show whether a thread sleeps, the
+    /// Waits until the thread sleeps or has ended. If the system does not show whether a thread sleeps, the
     /// function waits for some time. If this time is too short, the tests prove less, but they do not fail.
     pub(crate) fn wait_until_blocked(&self) {
         self.arrived.wait();
@@ -289,7 +288,7 @@ pub(crate) fn tracked() -> (Arc<()>, impl Fn() -> bool + Send + 'static) {
 #[derive(Debug)]
 pub(crate) struct Bomb(Arc<AtomicUsize>);
 
-/// The number of bombs that have been dropped.
+/// The number of `Bomb` values that have been dropped.
 #[derive(Clone, Default)]
 pub(crate) struct Explosions(Arc<AtomicUsize>);
 

@@ -200,7 +200,7 @@ fn the_longest_time_limit_is_not_an_expired_one() {
     });
 }
 
-/// Returns how often this thread has given up its processor to wait.
+/// Returns the number of times that this thread has given up its processor to wait.
 #[cfg(target_os = "linux")]
 fn waits_of_this_thread() -> u32 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();

@@ -253,8 +253,9 @@ fn told(done: &Arc<std::sync::Mutex<BTreeSet<usize>>>, n: usize) -> Task {
     })
 }
 
-/// Each accepted task completes before the request to stop, or it comes back, or the executor reports it. The
-/// executor may also report a completed task. A task that has begun never comes back.
+/// Each accepted task has one of three fates: the task completes before the request to stop, it comes back,
+/// or the executor reports it. The executor may also report a completed task. A task that has begun never
+/// comes back.
 #[test]
 fn no_task_is_lost_between_the_lists() {
     within_deadline(|| {

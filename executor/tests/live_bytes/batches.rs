@@ -1,4 +1,4 @@
-//! Calls that submit or take several tasks at once.
+//! Scenarios for calls that submit or take several tasks at once.
 
 use executor::{ExecutorCompletionService, FutureTask, ThreadPoolExecutor, WaitError, prelude::*};
 

@@ -1,4 +1,4 @@
-//! Stripes: checks the memory that a key without tasks leaves behind.
+//! Checks the memory that a stripe leaves behind when its key has no more tasks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -56,7 +56,7 @@ impl Signal {
     }
 }
 
-/// Keeps a thread busy until the guard is dropped.
+/// A guard that keeps a thread busy until the guard is dropped.
 pub(crate) struct Busy(Signal);
 
 pub(crate) fn occupy(executor: &impl Executor) -> Busy {

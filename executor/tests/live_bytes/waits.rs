@@ -1,4 +1,5 @@
-//! Waits that end although their event has not happened, on objects that exist during all rounds.
+//! Scenarios for waits that end although their event has not happened, on objects that exist during all
+//! rounds.
 
 use std::thread;
 

@@ -51,7 +51,7 @@ fn terminate() -> ! {
     wait_for_the_end()
 }
 
-/// Makes the test function of a process.
+/// Defines the test function that a child process runs.
 macro_rules! child {
     ($name:ident $body:block) => {
         #[test]

@@ -1,7 +1,7 @@
 //! A patch as `git diff` prints it: the changes of files that exist.
 //!
-//! A patch applies only to exactly the lines that it names, although these lines may have moved. So a patch
-//! either makes exactly the change that its author meant, or makes no change.
+//! A patch applies only if the text has exactly the lines that the patch names, although these lines may have
+//! moved. So a patch either makes exactly the change that its author meant, or makes no change.
 
 use anyhow::{Context, bail, ensure};
 
@@ -67,8 +67,8 @@ impl Change {
         Ok(())
     }
 
-    /// Returns the text after the change. The text must contain the old lines exactly, but they may be at
-    /// another place. A looser match could break something that the author of the patch did not mean. If
+    /// Returns the text after the change. The text must contain the old lines exactly, but these lines may be
+    /// at another place. A looser match could break something that the author of the patch did not mean. If
     /// several places match, the place nearest to the old place counts, as in the program `patch`.
     pub fn apply(&self, text: &str) -> Option<String> {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();

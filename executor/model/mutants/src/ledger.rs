@@ -49,7 +49,7 @@ impl Ledger {
         Ok(Self { lines, stale })
     }
 
-    /// Whether the mutant was caught with its current sources.
+    /// True if the mutant was caught with the present sources.
     pub(crate) fn has_proven(&self, patch: &Patch) -> bool {
         let files = patch.files.iter().map(|change| change.path.clone());
         !files.chain([MACHINERY.to_owned(), key_of(patch)]).any(|key| self.stale.contains(&key))
@@ -66,7 +66,8 @@ impl Ledger {
 type Sources = Vec<(PathBuf, Vec<u8>)>;
 
 fn line(root: &Path, key: &str, input: &Sources) -> String {
-    // Another version of the compiler may have another hasher. The version of the compiler is hashed, too.
+    // Another version of the compiler may compute hashes in another way. The version of the compiler is
+    // hashed, too.
     let mut hasher = DefaultHasher::new();
     for (path, text) in input {
         (path.strip_prefix(root).unwrap_or(path), text).hash(&mut hasher);

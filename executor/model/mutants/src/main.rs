@@ -5,8 +5,8 @@
 //! change more than function bodies, and to check the verdicts of the common build.
 //!
 //! Without arguments this program tries all mutants, and tries a tenth of them also in separate trees. With
-//! `--changed TURN` it tries the mutants whose sources have changed since the last time they were caught (see
-//! [`ledger`]), and the tenth with the number TURN.
+//! `--changed TURN` this program tries the mutants whose sources have changed since the last time they were
+//! caught (see [`ledger`]), and the tenth with the number TURN.
 
 mod ledger;
 mod merge;
@@ -38,7 +38,7 @@ struct Mutant {
 enum Place {
     /// In the common build.
     Together,
-    /// In a tree of its own.
+    /// In a separate tree, which contains only this mutant.
     Apart,
     /// In no build. The text is the reason.
     Nowhere(String),
@@ -127,7 +127,7 @@ fn conclude(good: &str, name: &str, begin: Instant, result: Result<(), String>, 
     verdicts.insert(name.to_owned(), result);
 }
 
-/// Returns the mutants of the tenth that this turn tries. The mutants of the same tool and module are
+/// Returns the tenth of the mutants that this turn tries. The mutants of the same tool and module are
 /// neighbours in this order, so a tenth needs few builds.
 fn tenth(mutants: &[Mutant], turn: usize) -> BTreeSet<u32> {
     let mut order: Vec<&Mutant> = mutants.iter().collect();

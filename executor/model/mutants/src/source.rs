@@ -1,6 +1,6 @@
 //! A source file, cut into the bodies of its functions and the text around them.
 //!
-//! The tokens are those of the compiler, so braces in strings and comments do not count as braces.
+//! The tokens are the compiler's tokens, so braces in strings and comments do not count as braces.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -38,8 +38,8 @@ impl<'a> Source<'a> {
         Ok(Self { frame, bodies, uses: reader.uses })
     }
 
-    /// Whether the two files differ only in bodies and `use` declarations. An import that is added or removed
-    /// leaves an empty line.
+    /// True if the two files differ only in bodies and `use` declarations. The comparison ignores white
+    /// space, because an added or removed import leaves an empty line.
     pub(crate) fn has_the_frame_of(&self, other: &Self) -> bool {
         self.frame.len() == other.frame.len()
             && self.frame.iter().zip(&other.frame).all(|(a, b)| a.split_whitespace().eq(b.split_whitespace()))
@@ -109,7 +109,7 @@ fn end_of_function(tokens: &[TokenTree], begin: usize) -> usize {
     (begin..tokens.len()).find(|&at| ends(&tokens[at])).unwrap_or(tokens.len())
 }
 
-/// Whether the return type of a function contains `impl`. The parameters can contain `impl`, too: they are
+/// True if the return type of a function contains `impl`. The parameters can contain `impl`, too: they are
 /// the first group of the signature.
 fn returns_impl(signature: &[TokenTree]) -> bool {
     fn has_impl(token: &TokenTree) -> bool {
@@ -123,7 +123,7 @@ fn returns_impl(signature: &[TokenTree]) -> bool {
     after_the_parameters.into_iter().any(has_impl)
 }
 
-/// Whether a function is declared `const`. `before` is the text before the function's `fn`.
+/// True if a function is declared `const`. `before` is the text before the function's `fn`.
 fn is_const(before: &[TokenTree]) -> bool {
     let qualifiers = before.iter().rev().take_while(|token| {
         ["const", "async", "unsafe", "extern"].iter().any(|word| is_word(token, word))

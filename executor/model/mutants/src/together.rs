@@ -142,8 +142,7 @@ fn trials<'a>(root: &Path, tool: &str, program: &Path, mutants: &[&'a Mutant]) -
     [unbroken].into_iter().chain(each).collect()
 }
 
-/// Runs the compiled tests, a few at a time: while one test waits for a deadline, the other tests use its
-/// core.
+/// Runs the compiled tests, a few at a time: while one test waits for a deadline, other tests use the core.
 fn run(tree: &Path, trials: &[Trial], verdicts: &mut Verdicts) {
     let (next, verdicts) = (Mutex::new(trials.iter()), Mutex::new(verdicts));
     let workers = thread::available_parallelism().map_or(1, usize::from).min(3) + 1;

@@ -51,8 +51,8 @@ fn package(main_file: &str) -> (&str, &str) {
     (&main_file[..at], &main_file[at + 1..])
 }
 
-/// Whether the modules of a test program are independent. If so, most modules can be left out; these modules
-/// take most of the build's time.
+/// True if the modules of a test program are independent. If the modules are independent, a build can leave
+/// out most modules and becomes much shorter.
 pub(crate) fn has_modules(tool: &str) -> bool {
     matches!(tool, "shuttle" | "loom" | "executor")
 }
@@ -152,7 +152,7 @@ impl Trial<'_> {
 }
 
 /// Decides from the output and the status of a test whether the mutant is caught. Only two kinds of failure
-/// count: a failed check that names what it expected, and a stack overflow in a test of stack overflows.
+/// count: a failed check that names the expected value, and a stack overflow in a test of stack overflows.
 fn verdict(status: Option<i32>, said: &str) -> Result<(), &'static str> {
     match status {
         _ if said.lines().any(|line| line.starts_with("running 0 tests")) => Err("there is no such test"),

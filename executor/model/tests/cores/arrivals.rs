@@ -16,8 +16,8 @@ use loom::thread;
 
 use crate::{model, model_bounded};
 
-/// Stores the tasks, so that the test can run them. The executor is used before the model's threads start, so
-/// its lock is no part of the model.
+/// An executor that stores its tasks, so that the test can run them. The executor is used before the model's
+/// threads start, so its lock is no part of the model.
 #[derive(Default)]
 struct Keeps(Mutex<Vec<Task>>);
 
@@ -30,7 +30,7 @@ impl Executor for Keeps {
 
 type Service<T> = ExecutorCompletionService<Keeps, T>;
 
-/// Returns a service to which these bodies are submitted, and the tasks of the bodies.
+/// Submits these bodies to a new service, and returns the service and the tasks of the bodies.
 fn submitted<T: Send + 'static, const N: usize>(
     bodies: [impl FnOnce() -> T + Send + 'static; N],
 ) -> (Arc<Service<T>>, [Task; N]) {

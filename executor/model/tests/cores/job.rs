@@ -36,7 +36,7 @@ impl Queue {
         self.0.lock().take()
     }
 
-    /// Starts a thread that tries once to take a half; if the thread gets a half, it uses the half.
+    /// Starts a thread that tries once to take a half; if the thread gets a half, the thread calls `with`.
     fn thief(&self, with: impl Fn(JobRef) + 'static) -> JoinHandle<()> {
         let queue = self.clone();
         thread::spawn(move || {

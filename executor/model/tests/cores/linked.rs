@@ -1,4 +1,4 @@
-//! A token below several other tokens is cancelled by each of them, but only once.
+//! A token below several other tokens is cancelled when any of these tokens is cancelled, but only once.
 
 use std::sync::Arc;
 

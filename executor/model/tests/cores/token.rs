@@ -10,7 +10,7 @@ use loom::thread;
 
 use crate::model;
 
-/// Counts its calls, and also counts the calls that have begun but have not ended.
+/// A callback that counts how many of its calls have begun, and how many have ended.
 #[derive(Clone)]
 struct Callback {
     begun: Arc<AtomicUsize>,

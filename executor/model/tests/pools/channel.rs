@@ -1,5 +1,6 @@
-//! A thread that is blocked on a channel is cancelled at the moment when an item or room for an item comes.
-//! No item is lost, and no thread hangs: shuttle would report a hanging thread as a deadlock.
+//! A thread that is blocked on a channel is cancelled at the moment when an item arrives, or when room for an
+//! item becomes free. No item is lost, and no thread hangs: shuttle would report a hanging thread as a
+//! deadlock.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -11,7 +11,7 @@ use crate::{check, thread};
 
 type Service = ExecutorCompletionService<Arc<ThreadPoolExecutor>, usize>;
 
-/// A pool, and a service over it.
+/// A pool, and a completion service that submits its tasks to the pool.
 fn service(threads: usize) -> (Arc<ThreadPoolExecutor>, Arc<Service>) {
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads));
     let service = Arc::new(ExecutorCompletionService::new(Arc::clone(&pool)));

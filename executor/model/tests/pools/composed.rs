@@ -1,5 +1,5 @@
 //! Executors over other executors: a serial executor over an executor that refuses tasks, and a bound that
-//! must hold however a task ends.
+//! must hold no matter how a task ends.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Records which tasks have run, and checks that no two of these tasks ran at the same time.
+/// A record of the tasks that have run; it checks that no two of these tasks ran at the same time.
 #[derive(Clone, Default)]
 struct Log {
     busy: Arc<AtomicBool>,
@@ -70,7 +70,7 @@ fn a_line_runs_one_task_at_a_time_and_leaves_none() {
     });
 }
 
-/// Refuses some tasks; of the tasks that it has accepted, it drops some.
+/// An executor that refuses some tasks, and drops some of the tasks that it has accepted.
 struct Doubtful;
 
 impl Executor for Doubtful {

@@ -81,7 +81,7 @@ fn deadlines_that_several_threads_register_all_come_and_each_callback_runs_once(
         for thread in threads {
             thread.join().unwrap();
         }
-        // The library releases a waiter before it has run the callbacks of the same token.
+        // The library releases a waiter before the library has run the callbacks of the same token.
         while called.load(SeqCst) < 3 {
             thread::yield_now();
         }

@@ -272,8 +272,8 @@ fn a_fork_is_taken_back_or_stolen_and_runs_once_if_at_all() {
     });
 }
 
-/// A worker without a task helps the thief of its half. Then it helps the second thief, which has stolen from
-/// that thief. Each of the two thieves must wake the worker.
+/// A worker without a task helps the thief of its half. Then the worker helps the second thief, which has
+/// stolen from the first thief. Each of the two thieves must wake the worker.
 #[test]
 fn a_chain_of_thieves_ends_with_every_half_called_once() {
     check(|| {
@@ -355,7 +355,8 @@ fn tasks_that_come_one_by_one_find_a_worker_that_searches_sleeps_or_is_about_to(
     });
 }
 
-/// When the stand-in ends its task, the pool has either one worker too many or the right number of workers.
+/// When the thread that replaces the blocked worker ends its task, the pool has either one worker too many or
+/// the right number of workers.
 #[test]
 fn a_worker_that_blocks_twice_has_a_stand_in_that_rests_and_comes_back() {
     check(|| {

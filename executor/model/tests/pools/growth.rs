@@ -1,5 +1,5 @@
-//! Threads start and end because of the pool's size, its keep-alive time and its factory, and every task
-//! still gets a thread.
+//! Threads start and end because of a pool's size, keep-alive time and factory, and every task still gets a
+//! thread.
 
 use std::io;
 use std::sync::Arc;

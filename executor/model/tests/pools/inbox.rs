@@ -19,7 +19,7 @@ fn a_task_that_comes_while_the_worker_looks_for_the_last_time_is_found() {
     });
 }
 
-/// A searching worker finds a task. From then on another worker must be woken for the next task.
+/// A searching worker finds a task. After that, another worker must be woken for the next task.
 #[test]
 fn tasks_of_several_submitters_that_wait_for_each_other_all_get_a_worker() {
     check(|| {

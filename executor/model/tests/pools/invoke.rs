@@ -1,5 +1,5 @@
-//! Batches and races, and all events that can end them: the end of the pool, a deadline, or a cancel of the
-//! caller.
+//! Models of batches and races, and of all events that can end them: the end of the pool, a deadline, or a
+//! cancel of the caller.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -59,7 +59,8 @@ fn a_bound_that_changes_holds_and_strands_no_submitter() {
             }
         }
         assert!(most.load(SeqCst) <= 2);
-        // When the owed permits have been paid back, one task may be under way, but not two tasks.
+        // When the executor has taken back the permits above its new bound, one task may be under way, but
+        // not two tasks.
         let end = Arc::new(Latch::new(1));
         let until = Arc::clone(&end);
         bounded.execute(move || until.wait().unwrap()).unwrap();

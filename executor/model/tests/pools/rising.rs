@@ -57,7 +57,7 @@ fn whatever_the_line_is_doing_an_urgent_task_goes_before_what_comes_later() {
 }
 
 /// Each accepted task has one of three fates: the task runs, the pool hands the task out, or the pool hands
-/// out its stripe.
+/// out the task's stripe.
 #[test]
 fn a_line_that_rises_while_the_pool_is_stopped_comes_back() {
     check(|| {

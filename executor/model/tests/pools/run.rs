@@ -197,7 +197,7 @@ impl Hooks for TellsOfAnEnd {
     }
 }
 
-/// A worker that claims one task after another looks at the pool's state only if it has a reason.
+/// A worker that claims one task after another looks at the pool's state only if the worker has a reason.
 #[test]
 fn a_worker_that_is_one_too_many_claims_no_more() {
     check(|| {

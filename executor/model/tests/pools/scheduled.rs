@@ -1,5 +1,5 @@
 //! Scheduled pools: planned tasks are cancelled or removed, or the pool ends before the tasks run; a series
-//! receives all calls that its owner can make. Each task runs once, comes back or is dropped. Each series
+//! receives all calls that its owner can make. Each task runs once, is handed back or is dropped. Each series
 //! ends exactly once. The sleeping thread wakes in time, and ends when the pool ends.
 
 use std::panic::resume_unwind;
@@ -21,7 +21,7 @@ const FAR: Duration = Duration::from_secs(300 * 365 * 24 * 3600);
 /// A time limit that is so long that it never ends a wait.
 const FOR_EVER: Duration = Duration::MAX;
 
-/// Schedules tasks that count their runs.
+/// A pool whose tasks count their runs.
 struct Counted {
     pool: Arc<ScheduledThreadPoolExecutor>,
     runs: [Arc<AtomicUsize>; 3],
@@ -183,7 +183,7 @@ fn a_dropped_pool_leaves_no_handle_open_and_no_thread() {
     });
 }
 
-/// Counts the runs, and counts the runs that overlap with another run.
+/// A counter of the runs, and of the runs that overlap with another run.
 #[derive(Clone, Default)]
 struct Overlaps {
     inside: Arc<AtomicUsize>,

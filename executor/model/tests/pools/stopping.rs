@@ -98,7 +98,7 @@ fn a_stopper_may_be_used_while_the_pool_is_dropped_and_after_that() {
     });
 }
 
-/// Waits for the end of the pool when this value is dropped.
+/// A value whose drop waits for the end of the pool.
 struct WaitsForTheEnd(Stopper);
 
 impl Drop for WaitsForTheEnd {

@@ -1,5 +1,5 @@
-//! Stripes over hostile executors: the order of the tasks in each stripe, and how stripes are made, removed
-//! and ended.
+//! Models of stripes over unreliable executors: the order of the tasks in each stripe, and how stripes are
+//! made, removed and ended.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use crate::check;
 
 const KEYS: usize = 2;
 
-/// Records which tasks of each key have run, and checks that no two tasks of one key ran at the same time.
+/// A record of the tasks of each key that have run; it checks that no two tasks of one key ran at the same
+/// time.
 #[derive(Clone, Default)]
 struct Log {
     busy: Arc<[AtomicBool; KEYS]>,
@@ -74,8 +75,8 @@ fn join(handles: Vec<TaskHandle<()>>) -> usize {
     ends.sum()
 }
 
-/// Each turn runs one task, so each drain task passes the thread to the next drain task. Stripes are removed
-/// and made again while other threads submit to them.
+/// Each drain task runs only one task, and then the next drain task of the stripe gets the thread. Stripes
+/// are removed and made again while other threads submit to them.
 #[test]
 fn stripes_keep_their_order_and_strand_no_task() {
     check(|| {
@@ -155,7 +156,7 @@ fn what_was_accepted_is_run_or_cancelled_whatever_the_executor_does() {
 }
 
 /// An executor that accepts the first drain task of each burst, and refuses or drops all other drain tasks.
-/// The tasks of the first drain task must run nevertheless.
+/// But the tasks of the first drain task must run.
 struct OnlyFirst(AtomicUsize);
 
 impl Executor for OnlyFirst {
@@ -251,7 +252,7 @@ fn a_shutdown_lets_all_stripes_drain_and_is_heard_of() {
 }
 
 /// Another thread shuts the pool down and receives the drain tasks of the stripes. That thread either runs
-/// each drain task, which runs its stripe, or drops each drain task, which ends its stripe.
+/// the drain tasks, which then run their stripes, or drops the drain tasks, and the drop ends their stripes.
 #[test]
 fn a_head_that_is_handed_out_runs_its_stripe_or_ends_it() {
     check(|| {
@@ -313,7 +314,7 @@ fn dropped_it_waits_for_the_pool_that_it_owns() {
 
 /// A task of the executor below the wrapper drops the wrapper. At the same time a drain task waits for room
 /// in that executor, and there will be room only when the task that drops the wrapper has ended. So the drop
-/// must not wait for the drain task that waits.
+/// must not wait for the blocked drain task.
 #[test]
 fn dropped_by_a_task_of_a_full_pool_it_has_its_head_come_back() {
     check(|| {

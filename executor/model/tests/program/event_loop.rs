@@ -22,7 +22,7 @@ fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     shuttle::check_pct(body, 1_000, 3);
 }
 
-/// Acts like the system's waker: it ends the current wait; if there is no current wait, it ends the next
+/// A stand-in for the system's waker: it ends the current wait; if there is no current wait, it ends the next
 /// wait.
 #[derive(Clone, Default)]
 struct Waker(Arc<(Mutex<bool>, Condvar)>);

@@ -54,7 +54,7 @@ const SCHEDULES: usize = 1_000;
 /// can be reached in several ways.
 const POSITIONS: u8 = 7;
 
-/// Records which positions are solutions, and which positions a task has looked at.
+/// A puzzle that records which positions are solutions, and which positions a task has looked at.
 struct Tree {
     solutions: &'static [u64],
     looked_at: StdMutex<HashSet<u64>>,

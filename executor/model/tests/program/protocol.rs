@@ -10,8 +10,8 @@ use super::door::sync::{Arc, Condvar, Mutex};
 use super::door::thread::{self, JoinHandle};
 use super::door::time::{Duration, Instant};
 
-/// Writes the lines, one after the other. `CAREFUL` is false in the broken variant, which a model must
-/// reject.
+/// The thread that writes the lines, one after the other. `CAREFUL` is false in the broken variant, which a
+/// model must reject.
 pub(crate) struct Writer<const CAREFUL: bool = true> {
     lines: Sender<String>,
     progress: Arc<Progress>,

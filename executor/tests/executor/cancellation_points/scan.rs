@@ -237,8 +237,8 @@ fn function(line: &str) -> Option<(bool, String)> {
     Some((public, first_word(rest.strip_prefix("fn ")?).to_owned()))
 }
 
-/// Returns the calls in a line. If the receiver is in the previous line, the scan treats the receiver as
-/// unknown.
+/// Returns the calls in a line of code. If the receiver is in the previous line, the scan treats the receiver
+/// as unknown.
 fn calls(line: &str) -> Vec<Call> {
     let calls = line.match_indices('(').filter_map(|(place, _)| {
         let text = &line[..place];

@@ -1,5 +1,4 @@
-//! Tests with several services over one executor, with several takers of one service, and with takers that
-//! give up.
+//! Tests several services over one executor, several takers of one service, and takers that give up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

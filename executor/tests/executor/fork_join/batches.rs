@@ -1,4 +1,4 @@
-//! Batches of tasks, and computations that fork only when thieves look for work.
+//! Tests of batches of tasks, and of computations that fork only when thieves look for work.
 
 use std::sync::Arc;
 
@@ -132,7 +132,7 @@ fn quadrature_comes_out_the_same_however_much_it_forks() {
 }
 
 /// Returns the number of ways to place queens in row `row` and all later rows. Each bit of `columns`, `left`
-/// and `right` is a threatened square.
+/// and `right` represents a threatened square.
 fn queens(size: u32, row: u32, columns: u32, left: u32, right: u32) -> u32 {
     if row == size {
         return 1;

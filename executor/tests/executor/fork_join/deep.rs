@@ -12,7 +12,7 @@ use executor::{CancelToken, TaskHandle, masked, prelude::*};
 use super::{fibonacci, pool};
 use crate::support::{LONG, Signal, Spot, eventually, within_deadline};
 
-/// Calls a closure when it is dropped.
+/// A value that calls a closure when the value is dropped.
 struct OnDrop<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {

@@ -1,4 +1,4 @@
-//! Tests which work a worker does while it waits.
+//! Tests what a worker does while it waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -101,8 +101,8 @@ fn what_may_want_a_lock_of_the_waiting_frame_does_not_run_on_top_of_it() {
         };
         let second = || {
             stolen.set();
-            // The waiting worker can see the three tasks that follow. The stolen half does not need these
-            // tasks in order to end.
+            // The waiting worker can see the three tasks that are submitted here. The stolen half does not
+            // need these tasks in order to end.
             submit(&|task| pool.execute(task).unwrap());
             submit(&|task| pool.execute_externally(task).unwrap());
             submit(&|task| drop(fork(|| drop(task.run()))));

@@ -1,4 +1,4 @@
-//! Tests computations that disturb their pool at the worst moments.
+//! Tests computations that disturb the pool at the worst moments.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,7 +12,7 @@ use executor::{DirectExecutor, ExecutorService, ThreadPoolExecutor, prelude::*};
 use super::{fibonacci, pool};
 use crate::support::{Explosions, LONG, Signal, eventually, within_deadline};
 
-/// Calls a closure when it is dropped.
+/// A value that calls a closure when the value is dropped.
 struct OnDrop<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {
@@ -52,8 +52,8 @@ fn a_payload_that_panics_when_it_is_dropped_does_not_take_a_worker_along() {
         let (pool, explosions) = (pool(2), Explosions::default());
         for _ in 0..50 {
             let (one, other) = (explosions.bomb(), explosions.bomb());
-            // Both halves panic: if the second half has begun, the payload of the second half goes to the
-            // panic handler.
+            // Both halves panic: if the second half has begun, the panic handler gets the payload of the
+            // second half.
             let both = || join(move || resume_unwind(Box::new(one)), move || resume_unwind(Box::new(other)));
             let payload =
                 catch_unwind(AssertUnwindSafe(|| pool.invoke(both))).map(|_: Result<((), ()), _>| ());

@@ -1,4 +1,4 @@
-//! Loops over all elements of a slice or a range.
+//! Tests of loops over all elements of a slice or a range.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

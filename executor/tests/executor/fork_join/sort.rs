@@ -106,8 +106,8 @@ fn after_a_comparison_that_panics_every_element_is_still_there() {
     });
 }
 
-/// A value that claims to be less than every other value, so of two values each claims to be less than the
-/// other.
+/// A value that claims to be less than every other value; if two such values are compared, each of them
+/// claims to be less.
 #[derive(PartialEq, Eq, Clone, Copy)]
 struct NoOrder(u64);
 
@@ -126,7 +126,7 @@ impl PartialOrd for NoOrder {
 #[test]
 fn an_order_that_is_none_ends_the_sort_and_loses_nothing() {
     within_deadline(|| {
-        // The standard library's sort may notice that the order is wrong and panic, once for each small
+        // The standard library's sort may panic when it notices that the order is wrong, once for each small
         // piece.
         let mut elements: Vec<_> = (0..40_000).map(NoOrder).collect();
         let _ = catch_unwind(AssertUnwindSafe(|| par_sort_unstable(&mut elements)));

@@ -1,4 +1,4 @@
-//! The priority of a strand rises in three situations: users' queues raise its drain task correctly or
+//! The priority of a strand rises in three situations: users' queues raise the drain task correctly or
 //! wrongly, tasks are refused or cancelled, or the pool is stopped.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -241,7 +241,8 @@ fn lines_rise_beside_refusals_and_cancellations() {
                 })
             });
             for submitter in submitters {
-                // Each of the two submitters has its own records, and its tasks have their own order.
+                // Each of the two submitters has its own records; only the tasks of the same submitter have
+                // an order.
                 check_cancelled(submitter.join().unwrap());
             }
             striped.close();

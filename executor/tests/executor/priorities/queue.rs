@@ -1,5 +1,5 @@
 //! Tests a [`PriorityQueue`] of plain tasks and of drain tasks whose priorities rise. The test compares the
-//! queue's answers with the answers of a list that it searches each time.
+//! queue's answers with the answers of a list that the test searches each time.
 
 use std::sync::Arc;
 

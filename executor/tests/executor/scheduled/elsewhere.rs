@@ -1,4 +1,4 @@
-//! Tasks that a scheduler passes to another executor when they are due.
+//! Tasks that a scheduler passes to another executor when the tasks are due.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -17,7 +17,7 @@ use crate::support::{
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Records the time at which each run begins, and ends the series with run number `most`.
+/// Records the time at which each run begins; run number `most` ends the series.
 fn note_runs(most: usize) -> (Record<Instant>, impl FnMut(&Series) + Send + 'static) {
     let begins = Record::new();
     let notes = begins.clone();
@@ -375,7 +375,7 @@ fn a_wait_for_the_end_can_be_cut_short_and_awaited() {
 /// HOOK-6
 #[test]
 fn runs_are_tasks_of_the_pool_with_the_id_and_the_name_of_their_series() {
-    /// Records the id and the name that the hook gets before each task.
+    /// A hook that records the id and the name that it gets before each task.
     struct Names(Record<(TaskId, Option<String>)>);
     impl Hooks for Names {
         fn before_execute(&self, task: &TaskInfo<'_>) {

@@ -1,4 +1,5 @@
-//! Tests drops inside drops: each result, task, executor or registration is the last owner of the next one.
+//! Tests nested drops: each value (a result, task, executor or registration) is the last owner of the next
+//! value.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

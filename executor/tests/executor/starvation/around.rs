@@ -1,5 +1,5 @@
-//! Waits of a pool's thread outside the bodies of its tasks: in hooks, callbacks and destructors. The other
-//! tests in this file use completion services over a serial executor.
+//! Tests of waits on a pool's thread outside the bodies of the pool's tasks: in hooks, callbacks and
+//! destructors. The other tests in this file use completion services over a serial executor.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Tasks that ask the pool to run other tasks while they wait.
+//! Tests of tasks that wait, and meanwhile ask the pool to run other tasks.
 
 use std::sync::{Arc, Mutex};
 
@@ -128,7 +128,7 @@ fn a_task_that_is_run_by_a_call_belongs_to_its_pool_and_not_to_the_caller() {
     });
 }
 
-/// Records the calls of the hooks before and after tasks.
+/// Hooks that record their calls before and after tasks.
 struct Around(Arc<Mutex<Vec<String>>>);
 
 impl Hooks for Around {

@@ -1,4 +1,4 @@
-//! Waits that become endless only after they have begun, and waits that form no cycle.
+//! Tests of waits that become endless only after their beginning, and of waits that form no cycle.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -194,8 +194,8 @@ fn the_last_permit_of_another_task_comes_back_and_is_not_enough() {
     });
 }
 
-/// Waiters are served in order. The later waiter waits for the earlier waiter, which waits for a permit that
-/// the later waiter holds.
+/// Waiters are served in order. The later waiter waits for the earlier waiter, and the earlier waiter waits
+/// for a permit that the later waiter holds.
 #[test]
 fn a_task_waits_for_a_permit_behind_one_that_waits_for_its_own() {
     within_deadline(|| {
@@ -332,7 +332,8 @@ fn a_wait_under_a_token_with_a_deadline_is_not_starved() {
     });
 }
 
-/// The classic test of starvation submits from a thread outside the pool, and therefore does not starve.
+/// The classic test of starvation submits its tasks from a thread outside the pool, so this thread takes no
+/// thread from the pool.
 #[test]
 fn a_thread_outside_that_waits_takes_no_thread_from_the_pool() {
     within_deadline(|| {

@@ -15,7 +15,7 @@ use executor::{JoinError, OnStarvation, Starvation, TaskHandle, ThreadPoolBuilde
 
 use crate::support::LONG;
 
-/// Makes a pool that its own tasks can share, so that they can submit to it.
+/// Makes a pool that the pool's own tasks can share, so that the tasks can submit to the pool.
 fn shared(builder: ThreadPoolBuilder) -> Arc<ThreadPoolExecutor> {
     Arc::new(builder.build().unwrap())
 }
@@ -41,7 +41,7 @@ fn starves<T: Send + 'static>(handle: TaskHandle<T>) -> Starvation {
     }
 }
 
-/// Joins a task on a thread outside the pool, and returns its result.
+/// Joins a task on a thread outside the pool, and returns the task's result.
 fn outside<T: Send + 'static>(handle: TaskHandle<T>) -> T {
     handle.join_timeout(LONG).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Permits: the threads that could give a permit back, and the waiters that come before other waiters.
+//! Permits: which threads could give a permit back, and which waiters come before other waiters.
 
 use std::sync::{Arc, mpsc};
 
@@ -12,8 +12,8 @@ fn is_starved<T>(ended: &Result<T, CutShort>) -> bool {
 }
 
 /// Starts a task that takes a permit, receives a handle through a channel, and waits for the task of this
-/// handle. Returns when the started task has the permit. The result of the started task is true if the task
-/// starves.
+/// handle. The function returns as soon as the started task has the permit. The result of the started task is
+/// true if the task starves.
 fn holder(
     pool: &ThreadPoolExecutor,
     permits: &Arc<Semaphore>,
@@ -154,8 +154,8 @@ fn a_permit_that_is_with_nobody_can_come_back() {
     }
 }
 
-/// The semaphore owes permits, so the permits that holders give back vanish; more permits can come only from
-/// outside.
+/// The semaphore owes permits, so it keeps the permits that holders give back; more permits can come only
+/// from outside.
 #[test]
 fn permits_that_are_owed_are_not_counted_on() {
     within_deadline(|| {

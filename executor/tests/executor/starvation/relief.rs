@@ -146,8 +146,8 @@ fn a_spare_thread_comes_for_the_wait_and_leaves_with_it() {
     });
 }
 
-/// A task of the outer pool waits for a task of the inner pool, which waits for another task of the outer
-/// pool. Returns true if all tasks have run.
+/// A task of the outer pool waits for a task of the inner pool, and this inner task waits for another task of
+/// the outer pool. Returns true if all tasks have run.
 fn there_and_back(outer: &Arc<ThreadPoolExecutor>, inner: &Arc<ThreadPoolExecutor>) -> bool {
     let (there, back) = (Arc::clone(inner), Arc::clone(outer));
     let task = outer.submit(move || {

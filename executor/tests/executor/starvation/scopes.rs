@@ -1,5 +1,5 @@
-//! Scopes: the owner of a scope cannot end its wait early, because tasks borrow from the stack frame of the
-//! owner. So any thread that waits for the owner gets the report instead.
+//! Tests of scopes: the owner of a scope cannot end its wait early, because tasks borrow from the owner's
+//! stack frame. So any thread that waits for the owner gets the report instead.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

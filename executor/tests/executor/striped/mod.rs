@@ -21,7 +21,8 @@ fn striped<K: Send + 'static>(threads: usize) -> Striped<K> {
     StripedExecutor::owning(ThreadPoolExecutor::fixed(threads))
 }
 
-/// Keeps a stripe busy until the test sets the returned signal. Returns when the stripe is busy.
+/// Keeps a stripe busy until the test sets the returned signal. The function returns as soon as the stripe is
+/// busy.
 fn hold<K: std::hash::Hash + Eq + Send + 'static>(striped: &Striped<K>, key: K) -> Signal {
     let (begun, end) = (Signal::new(), Signal::new());
     let (is_begun, until) = (begun.clone(), end.clone());
@@ -46,7 +47,7 @@ fn run_in_order(keys: usize, tasks: usize, work: impl Fn(usize) + Send + Sync + 
             let (busy, log, overlaps, work) =
                 (Arc::clone(&busy), log.clone(), Arc::clone(&overlaps), work.clone());
             let task = move || {
-                // The stripe orders these accesses, so `Relaxed` is enough.
+                // The stripe keeps these accesses in order, so `Relaxed` is enough.
                 overlaps.fetch_add(usize::from(busy[key].swap(true, Ordering::Relaxed)), Ordering::SeqCst);
                 work(n);
                 log.add((key, n));

@@ -1,5 +1,5 @@
-//! The batch from which workers claim tasks: each task goes either to one worker or back to the queue, and
-//! only once.
+//! The batch from which workers claim tasks: each task is given to one worker, or put back into the queue,
+//! exactly once.
 //!
 //! This program compiles the library's file with the model's locks and counters, because the public interface
 //! gives no access to a single batch.

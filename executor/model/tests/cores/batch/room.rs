@@ -28,7 +28,7 @@ use super::library::{Batch, Batches};
 use crate::seq_cst::AtomicBool;
 use crate::{model, model_bounded, sync};
 
-/// A step of the protocol in which the model makes a mistake.
+/// A mistake that the model makes on purpose in one step of the protocol.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
     /// The submitter looks for room before it announces that it waits.
@@ -44,7 +44,7 @@ enum Broken {
     TellsNobody,
 }
 
-/// A pool whose queue is full. A worker of the pool looks at the state only if it has a reason.
+/// A pool whose queue is full. A worker of the pool looks at the state only if the worker has a reason.
 struct Pool {
     batch: sync::Arc<Batch>,
     submitter_waits: AtomicBool,

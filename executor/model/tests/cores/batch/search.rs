@@ -1,5 +1,5 @@
 //! Search and sleep: if a task comes while a worker ends its search, the worker takes the task or is woken
-//! for the task.
+//! for it.
 //!
 //! The pool's code for this property is in several files and needs the whole pool. So this file repeats the
 //! steps of that code in the same order, as functions with the names of the originals. Only the batch is the
@@ -24,7 +24,7 @@ use loom::thread;
 use super::library::{Batch, Batches, TaskSlot};
 use crate::{model, model_bounded, sync};
 
-/// A step of the protocol in which the model makes a mistake.
+/// A mistake that the model makes on purpose in one step of the protocol.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
     /// A worker goes to sleep and leaves the inbox open.
@@ -130,7 +130,7 @@ impl Pool {
     }
 
     /// Returns the worker's next task, or `None` if the worker sleeps. If the worker sleeps, the next call of
-    /// this function wakes it.
+    /// this function wakes the worker.
     fn next_task(&self, worker: &mut PoolWorker) -> Option<Task> {
         if let Some(task) = worker.batch.take().and_then(|batch| batch.claim()) {
             return Some(task);

@@ -96,8 +96,8 @@ fn a_task_handed_to_a_thread_that_is_one_too_many_is_run() {
     check_scenario(Scenario { queue, core, maximum, scripts: vec![script], ..Scenario::plain() });
 }
 
-/// The pool starts a thread that begins with a certain task. Before that thread begins, it may become one
-/// thread too many.
+/// The pool starts a thread that begins with a certain task. Before that thread begins, a lower maximum may
+/// make it one thread too many.
 #[test]
 fn a_task_whose_thread_begins_as_one_too_many_is_run() {
     let tasks = vec![Step::Submit(Body::Gate), Step::Submit(Body::Quick)];

@@ -76,7 +76,7 @@ pub(super) enum Body {
     /// The body waits until the main thread opens the gate, or until the task is cancelled.
     Gate,
     Panics,
-    /// Submits a quick task to its own pool.
+    /// The body submits a quick task to the pool that runs the body.
     Submits,
 }
 
@@ -106,7 +106,7 @@ pub(super) enum Step {
     Close,
 }
 
-/// Chooses one task among the tasks of all threads.
+/// The choice of one task among the tasks of all threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     Oldest,
@@ -123,8 +123,8 @@ pub(super) enum End {
 }
 
 impl Scenario {
-    /// Returns a pool of one thread with an unbounded queue, and no steps. Tests that name their scenario
-    /// derive it from this scenario.
+    /// Returns a pool of one thread with an unbounded queue, and no steps. A test that names its own scenario
+    /// derives that scenario from this value.
     pub(super) fn plain() -> Self {
         Self {
             queue: Queue::Unbounded,
@@ -237,8 +237,8 @@ impl Scenario {
             0..=2 => Body::Quick,
             3 | 4 => Body::Gate,
             5 => Body::Panics,
-            // If a task waits for room in its own pool, it occupies the thread that could make room. Such a
-            // deadlock is a fault of the task itself.
+            // If a task waits for room in its own pool, the task occupies the thread that could make room.
+            // Such a deadlock is a fault of the task itself.
             _ if self.policy == Policy::Block => Body::Quick,
             _ => Body::Submits,
         }
@@ -261,7 +261,7 @@ impl Scenario {
         self.factory.iter().any(|call| call.is_a_lie())
     }
 
-    /// Returns the largest number that the pool's maximum of threads ever has.
+    /// Returns the largest value that the pool's maximum of threads has in the scenario.
     pub(super) fn highest_maximum(&self) -> usize {
         let set = self.scripts.iter().flatten().filter_map(|step| match *step {
             Step::Maximum(threads) | Step::Threads(threads) => Some(threads),

@@ -64,9 +64,9 @@ struct Record {
     came_back: AtomicUsize,
     /// True if a `cancel` of the task has returned true.
     cancelled: AtomicBool,
-    /// Opens when the body begins, or when it is certain that the body never begins.
+    /// A latch that opens when the body begins, or when it is certain that the body never begins.
     begun: Latch,
-    /// Opens when the body is dropped, whether or not the body has run.
+    /// A latch that opens when the body is dropped, whether or not the body has run.
     over: Latch,
 }
 
@@ -75,8 +75,8 @@ impl Record {
         self.over.count() == 0
     }
 
-    /// Returns true if the pool must still end the task: it has accepted the task, and no thread has taken
-    /// the task out.
+    /// Returns true if the pool must still end the task: the pool has accepted the task, and no thread has
+    /// taken the task out.
     fn is_the_pools(&self) -> bool {
         self.accepted.get() == Some(&true) && self.came_back.load(SeqCst) == 0
     }
@@ -275,8 +275,8 @@ impl World {
             });
             _ = slot.set(Arc::clone(&record));
             if let Some(handle) = &handle {
-                // The canceller is stored early, so that another thread can cancel the task while a thread
-                // submits it.
+                // The canceller is stored early, so that another thread can cancel the task while this thread
+                // still submits the task.
                 _ = record.canceller.set(handle.canceller());
             }
             *plain(&record.handle) = handle;
@@ -359,7 +359,7 @@ impl World {
 
     /// Checks the pool when all threads have done their steps. While the gate is shut, each remaining task
     /// waits only for the gate. Nothing is certain in two cases: the start of a thread can still fail, or the
-    /// pool may drop a task that it has accepted.
+    /// pool may drop an accepted task.
     fn look_at_the_quiet_pool(&self, pool: &ThreadPoolExecutor) {
         self.look(pool);
         let snapshot = pool.snapshot(); // no cancel is under way, so the count of waiting tasks is exact
@@ -630,7 +630,7 @@ impl Hooks for Watching {
     }
 }
 
-/// Ignores reports: panics are part of the scenario.
+/// A handler that ignores reports, because panics are part of the scenario.
 struct Deaf;
 
 impl PanicHandler for Deaf {

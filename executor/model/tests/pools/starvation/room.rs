@@ -48,8 +48,8 @@ fn a_cancel_makes_room_or_comes_too_late() {
     });
 }
 
-/// Two threads wait for room, and only the other thread can make the room that each of them needs. One thread
-/// gets the report and ends its task, which makes room for the other thread.
+/// Two threads wait for room, and each of them can get room only from the other thread. One thread gets the
+/// report and ends its task; the end of this task makes room for the other thread.
 #[test]
 fn of_two_submissions_one_is_told_and_the_other_goes_on() {
     check(|| {

@@ -1,4 +1,4 @@
-//! Waits for other events: a task that comes to a full pool, the first of several tasks, or permits.
+//! Tests of waits for other events: a task that comes to a full pool, the first of several tasks, or permits.
 
 use std::sync::Arc;
 

@@ -130,7 +130,7 @@ fn a_thread_that_was_ordered_and_does_not_come_is_waited_for_no_longer() {
 
 // ----- against `set_threads` -----
 
-/// The new thread comes before the wait, after the report, or after the wait has begun and before the report.
+/// The new thread starts before the wait, during the wait and before the report, or after the report.
 #[test]
 fn more_threads_end_the_wait_or_come_too_late() {
     check(|| {

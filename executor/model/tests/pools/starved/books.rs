@@ -1,26 +1,26 @@
-//! The test's own records, which note for each thread the event that it waits for. The test's tasks and
-//! threads report each step before or after the step, under one lock. The records never get their information
-//! from the library.
+//! The test's own records: for each thread, the event that the thread waits for. The test's tasks and threads
+//! report each step before or after the step, under one lock. The records never get their information from
+//! the library.
 //!
 //! A thread records some kinds of events just before the event, and other kinds of events just after the
 //! event. So the test can be sure of its answer to each of these two questions:
 //!
-//! * *Could a thread inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) If
-//!   an event opens a wait, a thread records the event after it has happened; if an event closes a wait, a
-//!   thread records the event before it happens. So if a wait was closed at any moment, then the records,
+//! * *Could a thread of the pools still have ended the wait?* ([`State::closed`] with
+//!   [`Sure::ThatItWasOpen`].) An event that opens a wait is recorded after the event, and an event that
+//!   closes a wait is recorded before the event. So if a wait was closed at any moment, then the records,
 //!   too, showed the wait as closed at some moment between the beginning and the end of the wait. The end of
 //!   a body is recorded while the thread of the body is still busy, so this record opens no closed wait.
 //! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Here the records use only certain
 //!   facts: that a pool has accepted a task, and that a thread is in a body and waits there. The library may
-//!   not have found the wait yet, because it is just about to find it. For this reason the test asks again
-//!   until the answer is no.
+//!   not have found the wait yet, because the library is just about to find it. For this reason the test asks
+//!   again until the answer is no.
 
 use std::collections::HashMap;
 use std::sync::{Mutex as Plain, MutexGuard, PoisonError};
 
 use shuttle::thread::{self, ThreadId};
 
-/// The records of the test, and the faults that they show.
+/// The records of the test, and the faults that these records show.
 #[derive(Default)]
 pub(super) struct Books(Plain<State>);
 
@@ -55,7 +55,7 @@ struct ThreadBook {
     works_for: Option<usize>,
     is_there: bool,
     /// The bodies that the thread is running, and the waits in which the thread is. The last entry is the
-    /// innermost of them.
+    /// innermost body or wait.
     frames: Vec<Frame>,
 }
 
@@ -69,7 +69,8 @@ enum Frame {
 struct Wait {
     what: What,
     number: usize,
-    /// True if at some moment since the beginning of the wait, no event inside could have ended the wait.
+    /// True if at some moment since the beginning of the wait, no event inside the pools could have ended the
+    /// wait.
     was_closed: bool,
 }
 
@@ -84,7 +85,7 @@ pub(super) enum What {
     First(usize),
     /// A wait for the given number of permits of a semaphore.
     Permits(usize, usize),
-    /// A wait for room in a pool for a task.
+    /// A wait until a pool has room for a task.
     Room(usize, usize),
 }
 
@@ -117,8 +118,8 @@ pub(super) struct ServiceBook {
     pub(super) race_in: Option<usize>,
 }
 
-/// Selects the answer that must be certain. If the records cannot be sure that this answer is right, they
-/// give the other answer.
+/// The answer that must be certain. If the records cannot be sure that this answer is right, they give the
+/// other answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
     ThatItWasOpen,
@@ -284,7 +285,7 @@ impl Books {
 
     // ----- questions -----
 
-    /// Returns a wait that no event inside can end, if the records are sure of such a wait.
+    /// Returns a wait that no event inside the pools can end, if the records are sure of such a wait.
     pub(super) fn without_end(&self) -> Option<String> {
         let state = self.state();
         let closed = state.closed(Sure::ThatItIsClosed);
@@ -340,7 +341,7 @@ impl State {
         }
     }
 
-    /// Finds threads that can be released only by each other, and returns the largest set of them. At first
+    /// Finds threads that only each other can release, and returns the largest set of such threads. At first
     /// the set contains all waiting threads. Then the function repeatedly removes a thread that a thread
     /// outside the set could release, until the set contains no such thread.
     pub(super) fn closed(&self, sure: Sure) -> Vec<bool> {
@@ -442,8 +443,8 @@ impl View<'_> {
         !self.must_be_sure() && tasks.iter().any(is_on_its_way) && self.pool(pool)
     }
 
-    /// Returns true if no event inside can end a waiter's wait for permits. Waiters for permits get the
-    /// permits in the order in which the waiters came.
+    /// Returns true if no event inside the pools can end a waiter's wait for permits. Waiters for permits get
+    /// the permits in the order in which the waiters came.
     fn permits(&self, thread: usize, number: usize, kind: usize, wanted: usize) -> bool {
         let held = self.state.held.iter().filter(|held| held.0 == kind);
         let (mut in_hands, mut all_wait) = (0, true);

@@ -5,22 +5,23 @@
 //! own records only, not by the library's answers:
 //!
 //! * If the library reported a wait as starving, then at some moment since the beginning of the wait, no
-//!   event inside could end the wait.
-//! * If no event inside can end a wait, the wait must end with a report. The test checks this second property
-//!   during the scenario, whenever a thread outside comes to [`Settle`](scenario::Act::Settle). The test
-//!   checks the second property again at the end, when the threads outside can do nothing more. At the end, a
-//!   wait that the library has missed is a deadlock, which shuttle reports.
+//!   event inside the pools could end the wait.
+//! * If no event inside the pools can end a wait, the wait must end with a report. The test checks this
+//!   second property during the scenario, whenever a thread outside the pools comes to
+//!   [`Settle`](scenario::Act::Settle). The test checks the second property again at the end, when the
+//!   threads outside the pools can do nothing more. At the end, a starving wait that the library has not
+//!   reported is a deadlock, which shuttle reports.
 //!
 //! # What is random
 //!
 //! The scenario has one to three pools with one or two threads each; some pools can grow further, and some
 //! have a bounded queue. If a bounded queue is full, the pool refuses the submission, or the submitter waits,
 //! or the submitter runs the task itself. In some pools idle threads time out, and some pools have spare
-//! threads. Tasks submit other tasks to any of the pools and wait for them. The tasks wait in a plain, shared
-//! or timed join, in `invoke_all` and `invoke_any`, at their own or a common completion service, or for
-//! permits. The tasks also wait for promises, and for tasks that no pool has yet. One or two threads outside
-//! the pools work on the named tasks and the pools: they submit and run these tasks, complete promises, take
-//! permits, cancel tasks, and resize and shut down pools.
+//! threads. Tasks submit other tasks to any of the pools and wait for these tasks. The tasks wait in a plain,
+//! shared or timed join, in `invoke_all` and `invoke_any`, for their own or a common completion service, or
+//! for permits. The tasks also wait for promises, and for tasks that no pool has yet. One or two threads
+//! outside the pools work on the named tasks and the pools: they submit and run these tasks, complete
+//! promises, take permits, cancel tasks, and resize and shut down pools.
 //!
 //! Other tests cover tasks that panic, masked steps, factories that fail, users' queues, help, latches and
 //! channels.

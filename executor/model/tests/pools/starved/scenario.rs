@@ -77,7 +77,7 @@ pub(super) enum How {
 #[derive(Debug, Clone)]
 pub(super) enum Act {
     Yield,
-    /// Checks that the library has reported each wait that no event inside can end.
+    /// Checks that the library has reported each wait that no event inside the pools can end.
     Settle,
     Submit(usize, usize),
     /// Runs a named task on a thread outside the pools.
@@ -103,8 +103,8 @@ impl Scenario {
         let mut pools: Vec<_> = (0..=dice.up_to(2)).map(|_| PoolPlan::draw(dice)).collect();
         // The threads outside the pools give tasks to the common service, which submits them to the first
         // pool. If these threads waited for room in that pool, a worker could wait for an act of one of these
-        // threads. The library does not know the acts of threads outside, so submitters to the first pool
-        // must not wait.
+        // threads. The library does not know the acts of threads outside the pools, so submitters to the
+        // first pool must not wait.
         if pools[0].full == WhenFull::Block {
             pools[0].full = WhenFull::Abort;
         }

@@ -122,8 +122,8 @@ impl World {
     }
 
     /// Ends the scenario; at this point all awaited events have happened. If a wait does not end now, the
-    /// library has missed the wait. In that case this function does not return either, and shuttle reports a
-    /// deadlock.
+    /// library has failed to report the wait. In that case this function does not return either, and shuttle
+    /// reports a deadlock.
     fn end(self: Arc<Self>, helpers: Vec<Helper>) {
         for named in self.named() {
             let joined = named.known.handle.join();
@@ -212,7 +212,7 @@ impl ThreadFactory for Threads {
     }
 }
 
-/// Ignores reports that a submission or a race has dropped unread.
+/// A handler that ignores the reports that a submission or a race has dropped unread.
 struct Quiet;
 
 impl PanicHandler for Quiet {
@@ -324,7 +324,7 @@ impl World {
                     _ => false,
                 };
                 let joined = self.books.wait(What::Task(number), || handle.join(), starved);
-                // Every second task cancels the awaited task; each other task lets the awaited task run in
+                // Every second task cancels the awaited task; the remaining tasks let the awaited task run in
                 // the end.
                 if let (0, Err(JoinError::Starved(handle, _))) = (task % 2, joined) {
                     handle.cancel();
@@ -484,8 +484,8 @@ fn read(report: &Starvation) -> bool {
 // ----- the threads outside -----
 
 impl World {
-    /// Performs the acts of the thread. Some acts start a thread of their own: returns those threads that
-    /// have not ended.
+    /// Performs the acts of the thread. Some acts start a separate thread; the function returns those of
+    /// these threads that have not ended.
     fn go_through(self: &Arc<Self>, script: &[Act]) -> Vec<Helper> {
         let (mut helpers, mut permits) = (Vec::new(), Held::new());
         for act in script {
