@@ -28,7 +28,7 @@ struct Question {
     /// The files of the pages that answer the question, without `.md`.
     pages: Vec<String>,
     ask: String,
-    /// The right option, and the reason why it is right.
+    /// The text of the right option, and the reason why this option is right.
     right: Option<[String; 2]>,
     /// The wrong options; each has the reason why it is wrong.
     #[serde(default)]
@@ -40,7 +40,7 @@ struct Question {
     seen: Option<[String; 2]>,
 }
 
-/// Which questions a paper has, and whether it also has the answers.
+/// Settings of a paper: which questions it has, and whether it also has the answers.
 struct Paper {
     seed: u64,
     /// The number of questions; `None` means all questions.
@@ -76,7 +76,7 @@ pub fn print(
 }
 
 impl Exam {
-    /// Reads the questions; returns `None` if the project has none, as in a copy for students.
+    /// Reads the questions; returns `None` if the project has none, for example a copy for students.
     ///
     /// # Errors
     /// Returns an error if the file is malformed.

@@ -28,7 +28,7 @@ const EXAM: &str = "book/exam.toml";
 /// The parts of an exercise's folder that are left out.
 const ANSWERS: [&str; 4] = ["solution", "right", "wrong", "wrong.diff"];
 
-/// The parts that need the answers: the proof, and the scripts and jobs that run the proof.
+/// The parts of the project that need the answers: the proof, and the scripts and jobs that run the proof.
 const PROVES: [&str; 3] = ["exercises/proof/", ".ci/", ".github/"];
 
 /// Writes the copy for students to the directory `to`.

@@ -32,7 +32,7 @@ const KEPT: usize = 3;
 /// How many programs can have a log at the same time.
 const AT_ONCE: usize = 4;
 
-/// How long the program may take at its end to write the last lines.
+/// The time limit for writing the last lines when the program ends.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
 /// The most detailed level of the events in the file.
@@ -64,7 +64,7 @@ impl Log {
         }
     }
 
-    /// Returns the log of the server's answers.
+    /// Returns the log of the answers that the server sends.
     #[cfg(feature = "book")]
     pub(crate) fn of_answers(&self) -> AccessLog {
         if self.0.is_some() { AccessLog::Events } else { AccessLog::Quiet }
@@ -101,7 +101,7 @@ mod tests {
     use logservice::Sink;
     use std::sync::mpsc;
 
-    /// A sink that blocks until the test ends.
+    /// A sink for log lines that blocks until the test ends.
     struct Stuck(mpsc::Receiver<()>);
 
     impl Sink for Stuck {

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::exercises::catalogue;
 
-    /// Returns the faults of a one-part way in which one page and one exercise were replaced.
+    /// Makes a one-part way, replaces one page and one exercise in it, and returns the faults of the result.
     fn faults(pages: &str, exercises: &str) -> Vec<String> {
         let workspace = Workspace::find().unwrap();
         let text = format!(

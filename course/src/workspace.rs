@@ -1,9 +1,9 @@
 //! Finds the directory of the project.
 //!
-//! `cargo course` runs in the caller's current directory, which may be any directory of the
-//! project. If the binary was copied elsewhere, the current directory may be any directory at all.
-//! The program first tries the path of the project at compile time. If the project has moved since
-//! then, the program searches the current directory and the directories above it.
+//! `cargo course` runs in the caller's current directory, which may be any directory of the project. If the
+//! binary was copied elsewhere, the current directory may be any directory at all. The program first tries
+//! the path that the project had at compile time. If the project has moved since then, the program searches
+//! the current directory and the directories above it.
 
 use anyhow::{Context, ensure};
 use std::env;
@@ -23,7 +23,8 @@ pub struct Workspace {
 impl Workspace {
     /// Checks that the project is in `root`, and uses `root` as the project's directory.
     pub fn at(root: impl Into<PathBuf>) -> anyhow::Result<Self> {
-        // Each command runs in its own directory, so a relative path would lead to different places.
+        // Commands run in different directories, so a relative path would lead to a different place for each
+        // command.
         let root = path::absolute(root.into()).context("the current directory cannot be read")?;
         ensure!(
             is_root(&root),
@@ -34,7 +35,7 @@ impl Workspace {
         Ok(Self { root, target: None })
     }
 
-    /// Finds the project at its path at compile time, or else in the current directory and the
+    /// Finds the project at the path that it had at compile time, or else in the current directory and the
     /// directories above it.
     pub fn find() -> anyhow::Result<Self> {
         let here = env::current_dir().context("the current directory cannot be read")?;

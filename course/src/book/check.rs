@@ -118,8 +118,8 @@ fn readme(workspace: &Workspace) -> Option<Page> {
     Some(Page { path, name: "README.md".to_owned(), text })
 }
 
-/// Checks the hours in the README and on the page about using the course: they must be the sums of the times
-/// of all pages and exercises.
+/// Checks that the hours in the README and on the page about using the course are the sums of the times of
+/// all pages and exercises.
 fn wrong_hours(exercises: &[Exercise], pages: &[Page], readme: Option<&Page>) -> Vec<String> {
     let how_to_use = pages.iter().find(|page| page.name == "how-to-use.md");
     let of_pages: usize = pages.iter().filter_map(minutes).sum();

@@ -32,7 +32,7 @@ const OTHERS: [&str; 12] = [
     "vendor",
 ];
 
-/// Everything that a command may name: packages, programs, examples and tests.
+/// The names that a command may contain: packages, programs, examples and tests.
 pub(super) struct Commands {
     packages: Vec<Package>,
     default_members: Vec<String>,
@@ -246,7 +246,8 @@ impl Commands {
     }
 }
 
-/// Checks that one of the packages has the target, with the features that it needs.
+/// Checks that one of the packages has the target, and that the command turns on the features that the target
+/// needs.
 fn judge_target(
     packages: &[&Package],
     kind: &str,

@@ -47,7 +47,7 @@ struct Message(String);
 impl Visit for Message {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         if field.name() == "message" {
-            // Writing to a string never fails.
+            // The result is ignored, because writing to a string never fails.
             let _ = write!(self.0, "{value:?}");
         }
     }

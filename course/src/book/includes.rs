@@ -48,8 +48,8 @@ pub(super) fn faults(pages: &[Page]) -> Vec<String> {
 /// Returns the anchors in the project's code that no page includes. Such an anchor is left over from a
 /// listing or a page that was removed.
 ///
-/// `awaited` lists files, one per line, whose pages are not written yet: the anchors of these files may be
-/// unused. If a file is in the list without need, this is a fault, so the list can only get shorter.
+/// `awaited` is a file that lists files, one per line, whose pages are not written yet: the anchors of these
+/// files may be unused. A file that is in the list without need is a fault, so the list can only get shorter.
 pub(super) fn unused_anchors(root: &Path, pages: &[Page], awaited: &str) -> anyhow::Result<Vec<String>> {
     let mut used = BTreeSet::new();
     for page in pages {

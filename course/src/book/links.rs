@@ -30,8 +30,8 @@ pub(super) fn faults(dir: &Path) -> anyhow::Result<Vec<String>> {
     let mut faults = BTreeSet::new();
     for (path, page) in &pages {
         let name = path.strip_prefix(dir).unwrap_or(path).display();
-        // The page for printing repeats the other pages; the page for missing pages is shown at many
-        // addresses.
+        // These two pages are skipped: the page for printing repeats the other pages, and the page for
+        // missing pages is shown at many addresses.
         if path.file_name().is_some_and(|file| file == "print.html" || file == "404.html") {
             continue;
         }

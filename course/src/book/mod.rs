@@ -56,7 +56,7 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
         source.display()
     );
     let destination = workspace.target().join("book");
-    // If a file cannot be read, the build below reports the error.
+    // A file that cannot be read is ignored here, because the build below reports the error.
     let note = Note::of(&source, &destination).ok();
     if note.as_ref().is_some_and(Note::is_as_noted) && destination.join("index.html").is_file() {
         return Ok(destination);

@@ -107,8 +107,8 @@ pub(super) fn unread(pages: &[Page], ways: &Ways) -> Vec<String> {
     faults
 }
 
-/// Returns the pages to which the line under a page's title ("You need …") links, each with the number of its
-/// line.
+/// Returns the pages that a page names in the line under its title ("You need …"), each with the number of
+/// this line.
 pub(super) fn needs(page: &Page) -> Vec<(usize, String)> {
     let facts = Regex::new(r#"(?s)<p class="facts">.*?</p>"#).expect("a valid expression");
     let link = Regex::new(r##"href="([^"#]+)\.html"##).expect("a valid expression");

@@ -126,7 +126,7 @@ fn halves(page: &Page, prose: &str, names: &BTreeSet<String>) -> Vec<String> {
     faults
 }
 
-/// Returns the end of a line, so that an author can find the line.
+/// Returns the end of a line, by which an author can find the line.
 fn last_words(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     words[words.len().saturating_sub(4)..].join(" ")

@@ -66,15 +66,15 @@ pub(crate) struct ByHand {
 pub(crate) struct Run {
     /// The name of the recipe's experiment, such as `work-stealing-1`.
     pub(crate) breaks: Option<String>,
-    /// The command as the page shows it; in the command, ` target/` stands for the target directory.
+    /// The command as the page shows it; ` target/` in the command means the target directory.
     pub(crate) command: String,
     /// The transcript; `None` if only the picture is needed.
     pub(crate) file: Option<String>,
     /// A wrong answer (`exNN m01_x`) that replaces the learner's answer to an exercise while this command
     /// runs.
     pub(crate) answer: Option<String>,
-    /// A picture that the command writes below the target directory, and the figure of the book that is
-    /// made from it. If there is also a transcript, the picture is replaced only together with the
+    /// A picture that the command writes below the target directory, and the figure of the book that is made
+    /// from this picture. If there is also a transcript, the picture is replaced only together with the
     /// transcript.
     pub(crate) picture: Option<Picture>,
     #[serde(default)]
@@ -111,7 +111,7 @@ pub(crate) struct Server {
     pub(crate) equal: Equal,
 }
 
-/// One step of a recording that has a server.
+/// One step of a recording that involves a server.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Step {

@@ -136,7 +136,7 @@ impl Recorder<'_> {
     }
 }
 
-/// Which recording is kept, the old or the new one.
+/// Says which recording is kept: the old or the new one.
 enum Kept {
     /// The old recording is kept, if there is one.
     Before,

@@ -20,7 +20,8 @@ const DEADLINE: Duration = Duration::from_mins(10);
 /// the answer, so a client may have the answer before the line is written.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// The name of a transcript, what was printed, and how two recordings of it are compared.
+/// The name of a transcript, the recorded output, and the rules for comparing two recordings of this
+/// transcript.
 pub(super) type Recording<'a> = (&'a String, String, &'a Equal);
 
 /// Runs commands in a project.
@@ -69,7 +70,7 @@ impl<'a> Runner<'a> {
         (self.shown)(&format!("$ {}\n", server.command));
         let mut running = Running(shell(self.place, &server_command(server)).spawn()?);
         let lines = lines_of(running.0.stdout.take().context("it has an output")?);
-        // Lines before the address are warnings of the compiler.
+        // Lines that come before the address are warnings of the compiler.
         let (first, address) = loop {
             let line = lines.recv_timeout(DEADLINE).context("the server does not say where it listens")?;
             if let Some(address) = address(&line).map(str::to_owned) {
@@ -88,7 +89,7 @@ impl<'a> Runner<'a> {
             if let Some(command) = &step.start {
                 show(&format!("$ {command} &\n"));
                 let mut command = shell(self.place, &command.replace(SHOWN, &address));
-                // A standard input that stays open, as at a terminal.
+                // A standard input that stays open, as it does at a terminal.
                 background
                     .push((Running(command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn()?), step));
             }

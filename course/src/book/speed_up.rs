@@ -90,7 +90,7 @@ fn below<'a>(transcript: &'a str, column: &str) -> Option<Vec<Printed<'a>>> {
     })
 }
 
-/// Returns the numbers of the first row with this label, except for the first `before` numbers.
+/// Returns the numbers of the first row with this label, without the first `before` numbers.
 fn after<'a>(transcript: &'a str, row: &str, before: usize) -> Option<Vec<Printed<'a>>> {
     let numbers = transcript.lines().find_map(|line| line.strip_prefix(row))?;
     let numbers = numbers.split_whitespace().skip(before).map_while(Printed::new);

@@ -70,7 +70,7 @@ title = "A night"
 part = [{ title = "", pages = ["one", "three", "four"], exercises = ["ex03"] }]
 "#;
 
-    /// Returns the added line of the page `page`, whose own text names `next` as the next page.
+    /// Returns the line that is added to the page `page`, whose own text names `next` as the next page.
     fn after(page: &str, next: &str) -> Option<String> {
         let titles = ["one", "two", "three", "four"].map(|name| (format!("{name}.md"), name.to_uppercase()));
         let text = format!("# A page\n\nNext: [A page]({next}.md).\n");

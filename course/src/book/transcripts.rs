@@ -105,7 +105,7 @@ fn console_blocks(page: &Page, commands: &BTreeMap<&str, Option<&str>>, faults: 
 mod tests {
     use super::*;
 
-    /// Returns the faults of a book with one page and one recorded transcript.
+    /// Makes a book with one page and one recorded transcript, and returns its faults.
     fn faults_of(page: &str, recipes: &str) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("transcripts")).unwrap();

@@ -1,8 +1,8 @@
 //! Builds an exercise's tests with Cargo, and runs them with a deadline.
 //!
-//! If a property hangs, the tests themselves end it and report the reason. The deadline in this module is
-//! for a case that the tests cannot detect: the whole test program is stuck. The deadline counts from the
-//! last output, and only while tests run, so slow builds and slow machines do not use it up.
+//! If a property hangs, the tests themselves end it and report the reason. The deadline in this module is for
+//! a case that the tests cannot detect: the whole test program is stuck. The deadline counts from the last
+//! output, and only while tests run, so slow builds and slow machines cannot cause a time-out.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
@@ -18,11 +18,11 @@ use std::thread;
 use std::time::Duration;
 use std::{env, fs};
 
-/// How long a test program may be silent. The tests end a property that hangs much earlier; the rest of this
-/// time is a reserve for a busy machine.
+/// How long a test program may be silent. The tests end a property that hangs much earlier than this; the
+/// rest of the time is a reserve for a busy machine.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// Where the compiler's messages go: to the terminal, or into the result.
+/// The destination of the compiler's messages: the terminal, or the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Messages {
     Shown,
@@ -147,7 +147,7 @@ struct Diagnostic {
 
 impl Said {
     /// Returns whether the message is an error in a line of the exercise. An error without a line is a fault
-    /// of the machine: the disk is full, there is no linker, or there is not enough memory.
+    /// of the machine: for example, the disk is full, there is no linker, or memory is short.
     fn is_an_error_in(&self, exercise: &Exercise) -> bool {
         self.message.as_ref().is_some_and(|message| message.level == "error" && !message.spans.is_empty())
             && self.manifest_path.parent().is_some_and(|folder| folder.ends_with(&exercise.name))

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Instant;
 use std::{env, fs};
 
-/// A property, and what the check has found about it.
+/// A property, and the result of checking it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Checked {
     pub name: String,
@@ -92,7 +92,7 @@ impl Report {
         failures
     }
 
-    /// Returns how far a stage of the exercise is done, according to the check.
+    /// Returns the progress in a stage of the exercise, according to the check.
     pub(super) fn stage(&self, exercise: &Exercise, number: u8) -> Option<Stage> {
         Stage::seen(exercise, number, &self.properties)
     }

@@ -91,7 +91,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// `predict`: prints a question; if the letter of an option is given, says whether that option is
+    /// `predict`: prints a question; if the letter of an option is given, also says whether that option is
     /// right and what really happened.
     ///
     /// # Errors

@@ -103,7 +103,8 @@ impl Progress {
         self.text.lines().any(|line| line.split_whitespace().take(2).eq([word, name]))
     }
 
-    /// Returns the task whose wrong answer is in the exercise's file, unless the exercise was reset later.
+    /// Returns the task whose wrong answer is in the exercise's file; returns `None` if the exercise was
+    /// reset later.
     pub fn mending<'a>(&'a self, exercise: &'a Exercise) -> Option<&'a str> {
         self.of(exercise).filter(|(word, _)| *word == "mending").last().map(|(_, task)| task)
     }

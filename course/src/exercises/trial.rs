@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 impl Learner {
-    /// Runs a typical wrong answer `runs` times in each mode, and prints how often each property caught it.
+    /// Runs a typical wrong answer `runs` times in each mode, and prints how often each property caught that
+    /// answer.
     ///
     /// # Errors
     /// Returns an error if there is no such exercise or mistake, or if the wrong answers cannot be

@@ -10,7 +10,7 @@ use exercises_protocol::Exercise;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// How often the files are checked. A learner does not notice such a short delay.
+/// The interval between two checks of the files. A learner does not notice such a short delay.
 const EVERY: Duration = Duration::from_millis(200);
 
 /// Identifies the state of a file. The value is `None` if the file does not exist, for example for a moment

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// A line that is too long is shown as several lines.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// What starts the commands, and reads their output.
+/// What is needed to start commands and to read their output.
 pub(super) struct Starter {
     /// This program, which is also the guard. The path is determined when the course starts: it names the
     /// program even if the learner rebuilds the program later.
@@ -37,7 +37,8 @@ pub(super) enum Output {
     Server(usize, Promise<String>),
 }
 
-/// A command that runs under its guard. Dropping this value kills the command, and waits until it has ended.
+/// A command that runs under its guard. Dropping this value kills the command, and waits until the command
+/// has ended.
 pub(super) struct Child {
     guard: process::Child,
     run: Arc<Run>,
@@ -46,8 +47,9 @@ pub(super) struct Child {
 }
 
 impl Starter {
-    /// Starts a shell command as a part of a run. `settle` sets the directory and the environment of the
-    /// command. `typing` says whether the command's standard input stays open, as at a terminal.
+    /// Starts a shell command as a part of a run. The function `settle` sets the directory and the
+    /// environment of the command. `typing` says whether the command's standard input stays open, as at a
+    /// terminal.
     ///
     /// # Errors
     /// Returns an error if the guard cannot be started.

@@ -9,8 +9,8 @@
 //! | the end of the pipe | the course is gone, or its patience | it sends SIGKILL to the group |
 //!
 //! When the command has ended, for whatever reason, the guard ends all processes that the command has left
-//! behind. Linux makes a process that lost its parent a child of the guard, so the guard also finds a process
-//! that has left the group. On other systems the guard ends only the group.
+//! behind. On Linux, a process that has lost its parent becomes a child of the guard, so the guard also finds
+//! a process that has left the group. On other systems the guard ends only the group.
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read};
@@ -63,8 +63,8 @@ mod left_behind {
     use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
     use std::fs;
 
-    /// Ends the children of this process until there are none. When a child ends, its own children become
-    /// children of this process.
+    /// Ends the children of this process, and repeats this until there are none. When a child ends, its own
+    /// children become children of this process.
     pub(super) fn end() {
         loop {
             for child in children() {

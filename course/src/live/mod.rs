@@ -137,8 +137,9 @@ impl Live {
         Ok(Response::json(&json!({ "token": self.token, "servers": servers, "solved": self.solved_pages() })))
     }
 
-    /// Returns the pages, such as `overload.html`, that explain an exercise which the reader has solved. A page
-    /// needs them for marks only. So it gets none if the progress or the exercises cannot be read.
+    /// Returns the pages, such as `overload.html`, that explain an exercise which the reader has solved. A
+    /// page needs this list only to mark pages. So a page gets an empty list if the progress or the exercises
+    /// cannot be read.
     fn solved_pages(&self) -> BTreeSet<String> {
         let read = || anyhow::Ok((Progress::read(&self.workspace)?, catalogue::all(&self.workspace)?));
         let Ok((progress, exercises)) = read() else { return BTreeSet::new() };
@@ -208,7 +209,7 @@ impl Live {
         Ok(Response::no_content())
     }
 
-    /// Kills all commands, waits for their ends, and removes what they have left.
+    /// Kills all commands, waits until they have ended, and removes the files that they have left.
     pub(crate) fn end(&self) {
         for run in self.runs.lock().unwrap_or_else(PoisonError::into_inner).values() {
             run.kill("the course ended");

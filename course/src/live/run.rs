@@ -1,7 +1,8 @@
-//! What is known about one press of a button: what its commands have printed so far, and how they ended.
+//! The state of a run, which one press of a button starts: what its commands have printed so far, and how
+//! they ended.
 //!
-//! The readers of the output write here, and each poll of the page reads here. So no request waits for a
-//! command.
+//! The threads that read the output write to this state, and each poll of the page reads it. So no request
+//! waits for a command.
 
 use executor::CancelToken;
 use serde_json::{Value, json};
@@ -49,7 +50,8 @@ struct State {
     /// The pipes to the guards of the commands that run. When a pipe is removed, it is closed, and then its
     /// guard kills the command.
     guards: BTreeMap<u32, ChildStdin>,
-    /// Words of the output, such as an address, each with the words that the book uses instead.
+    /// Words of the output that are replaced, such as an address, each with the words that the book uses
+    /// instead.
     names: Vec<(String, String)>,
 }
 
@@ -116,7 +118,7 @@ impl Run {
         state.lines.push((part, line));
     }
 
-    /// Adds a line of standard error, or, if `stays` is false, a line that the next one overwrites.
+    /// Adds a line of standard error; if `stays` is false, the next line overwrites this line.
     pub(super) fn complain(&self, line: &str, stays: bool) {
         let Some(mut state) = self.with_room_for(line) else { return };
         let line = line.replace("\x1b[K", "");
@@ -206,7 +208,7 @@ impl Run {
         self.state().ended.is_some()
     }
 
-    /// Returns the news for a page that has already seen this many lines.
+    /// Returns what is new for a page that has already seen this many lines.
     pub(super) fn since(&self, seen: usize) -> Value {
         let state = self.state();
         let new = state.lines.get(seen..).unwrap_or_default();

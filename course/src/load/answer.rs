@@ -60,7 +60,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     /// The number of bytes in the head and the body together.
     pub(crate) bytes: u64,
-    /// True if the connection may be used again.
+    /// True if the connection can be used for another request.
     pub(crate) stays: bool,
 }
 
@@ -79,8 +79,7 @@ struct Head {
     length: usize,
 }
 
-/// The answers that arrive on one connection. The stream `read` may also have a time-out of its
-/// own.
+/// The answers that arrive on one connection. The stream `read` may also have its own time-out.
 pub(crate) struct Answers<R> {
     read: R,
     buffer: Vec<u8>,
@@ -205,7 +204,7 @@ impl<R: Read> Answers<R> {
         if self.fill()? == 0 { Err(Failure::Closed) } else { Ok(()) }
     }
 
-    /// Reads once, and returns the number of bytes; zero means that the server has closed the
+    /// Reads once, and returns the number of bytes read; zero means that the server has closed the
     /// connection.
     fn fill(&mut self) -> Result<usize, Failure> {
         if Instant::now() >= self.deadline {

@@ -122,7 +122,7 @@ impl Rude {
         let mut answered = false;
         let end = self.misbehave(stream.get_ref(), &mut answered);
         fate.answered += u64::from(answered);
-        // If the cancellation has shut the socket down, the connection looks as if the server had closed
+        // After the cancellation has shut the socket down, the connection looks as if the server had closed
         // it.
         match if self.stop.is_cancelled() { End::Run } else { end } {
             End::Server => fate.ended_by_server += 1,
@@ -205,7 +205,7 @@ impl Rude {
     }
 }
 
-/// Returns whether an error means only that our own time-out has passed.
+/// Returns whether an error only says that our own time-out has passed.
 fn goes_on(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    /// Returns the events that a text contains, and the part of the text that is kept.
+    /// Reads a text like the output of a stage; returns the events, and the part of the text that is kept.
     fn read_all(said: &[u8]) -> (Vec<String>, String) {
         let lines = Lines::default();
         let registry = tracing_subscriber::registry().with(lines.clone());

@@ -31,7 +31,7 @@ pub(crate) struct Stage {
     _killed_by_second_signal: Registration,
 }
 
-/// A stage to start, with its own flags, which are added to the flags that all stages get.
+/// A stage to start, with the flags for this stage alone; they are added to the flags that all stages get.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     name: String,

@@ -5,7 +5,7 @@ use super::report::{Latency, Report, RudeFate, Run, time};
 use exercises_protocol::counted;
 use std::fmt::{self, Write};
 
-/// The columns of figures in a comparison, each with its width.
+/// The columns of the comparison that contain figures, each with its width.
 const COLUMNS: [(&str, usize); 9] = [
     ("answers/s", 9),
     ("p50", 8),

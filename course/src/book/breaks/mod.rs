@@ -26,8 +26,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The prefix of the name by which a page asks the live course for an experiment; the experiment's own name
-/// follows.
+/// With this prefix before the name of an experiment, a page asks the live course for the experiment.
 const BUTTON: &str = "break-";
 
 /// Returns the command of each experiment that the course can do; the key is the name by which a page asks

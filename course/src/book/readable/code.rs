@@ -115,7 +115,7 @@ mod tests {
     const THEME: &str =
         ":root { --content-max-width: 900px }\npre > code { font-size: clamp(1.1rem, 1cqi, 1.31rem) }";
 
-    /// Returns the faults of a book with one code block.
+    /// Returns the faults of a book that has only one code block.
     fn faults_of(language: &str, line: &str, theme: &str) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("book-1.js"), "function playground_text(block) {}").unwrap();

@@ -6,14 +6,14 @@
 use executor::CancelToken;
 use hypertext::html::{self, Reader, Tag};
 
-/// The size of letters; the next constant is the size of letters with one of the classes in [`SMALL`]. The
-/// theme, the charts and the pictures of failures use the same sizes.
+/// The size of letters in pixels; the next constant is the size of letters with one of the classes in
+/// [`SMALL`]. The theme, the charts and the pictures of failures use the same sizes.
 const SIZE: f64 = 13.0;
 const SMALL_SIZE: f64 = 11.0;
 const SMALL: [&str; 2] = ["small", "within"];
 
-/// How far a text may reach beyond a border or into another text; this is harmless because letters have some
-/// space around them.
+/// The distance that a text may reach beyond a border or into another text; this is harmless because letters
+/// have some space around them.
 const TOLERANCE: f64 = 1.0;
 
 /// The widths of characters in `DejaVu Sans`, in hundredths of the font size. A character that is in no row
@@ -41,7 +41,7 @@ pub(super) struct Figure {
     boxes: Vec<Area>,
     texts: Vec<Text>,
     is_mono: bool,
-    /// For each group around the next element, the distance by which the group is moved.
+    /// The distance by which each group around the next element is moved.
     groups: Vec<[f64; 2]>,
     now: Within,
 }

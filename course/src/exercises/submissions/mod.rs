@@ -26,7 +26,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What is known about an answer.
+/// The result for an answer, or the reason why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
