@@ -35,7 +35,7 @@ fn main() {
     let scenes = scenes(&folder, &exercises);
     for exercise in exercises {
         let (name, suite) = (&exercise.name, exercise.suite());
-        // A missing file would count as changed, and then all answers would be built each time.
+        // Cargo would treat a missing file as changed, and would then build all answers each time.
         let lists = ["exercise.toml", "right", "wrong.diff", "wrong", "solution"];
         for list in lists.map(|list| exercise.folder().join(list)).iter().filter(|list| list.exists()) {
             println!("cargo::rerun-if-changed={}", list.display());
@@ -126,7 +126,7 @@ fn code_of(program: &Program, folder: &Path, exercises: &[Exercise]) -> Option<P
 }
 
 /// Writes a wrong answer as a file. An answer whose edit does not apply is left out with a warning, and the
-/// proof reports it later. The build must go on, because it builds the program with which a maintainer
+/// proof reports it later. The build must not fail, because it builds the program with which a maintainer
 /// repairs the edit.
 fn write_out(exercise: &Exercise, wrong: &Wrong) -> Option<PathBuf> {
     let path = out_dir().join(&exercise.name).join(format!("{}.rs", wrong.name));

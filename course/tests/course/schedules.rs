@@ -133,8 +133,8 @@ fn without_moves_it_asks_for_them() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // After the submitter's first move, the goal cannot be reached any more. So the test takes two moves
-    // back, and then reaches the goal.
+    // After the submitter's first move, the goal cannot be reached any more. So the test undoes two moves,
+    // and then reaches the goal.
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"?\n2\n?\nb\nb\n7\n1\n2\n1\n?\n1\n").unwrap();
     drop(stdin);
@@ -170,7 +170,7 @@ fn a_game_that_nobody_ends_is_no_failure() {
     }
 }
 
-/// Plays each program along a shortest way.
+/// Plays each program along a shortest path to its goal.
 #[test]
 fn each_program_can_be_won_in_the_least_number_of_moves() {
     let project = Project::with_programs();

@@ -1,8 +1,8 @@
-//! Executors for an answer that runs its jobs on another executor: a property puts one of them below the
+//! Executors for an answer that runs its jobs on another executor: a property gives one of them to the
 //! answer. This file is compiled twice, like `probe.rs`.
 //!
 //! Each exercise has its own executor trait, and its suite implements that trait for these executors. Each
-//! executor takes a job, or gives the job back.
+//! executor accepts a job, or returns the job to the caller.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,15 +46,15 @@ impl Gate {
         expect("waiting for a job to begin", cause, || self.reached.wait_for(1));
     }
 
-    /// Opens the gate: lets through the threads that wait at it and all threads that come later.
+    /// Opens the gate, so that all threads that wait at the gate, and all threads that come later, go on.
     pub fn open(&self) {
         step("opens the gate");
         self.open.add();
     }
 }
 
-/// Calls an entry; a panic ends only the entry, and not the thread that calls it. Every executor in this file
-/// calls its entries in this way.
+/// Calls an entry; a panic of the entry does not end the thread that calls the entry. Every executor in this
+/// file calls its entries in this way.
 fn call(entry: Job) {
     step("the executor calls what it was given");
     drop(catch_unwind(AssertUnwindSafe(entry)));
@@ -73,7 +73,7 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Makes a desk that queues all entries.
+    /// Makes a desk that puts all entries into its queue.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
@@ -128,7 +128,7 @@ impl Desk {
         self.answers.with(|answers| answers.push_back(Box::new(answer)));
     }
 
-    /// Calls all entries on the calling thread, and also the entries that are submitted meanwhile.
+    /// Calls all entries on the calling thread, including entries that are submitted meanwhile.
     pub fn run_all(&self, cause: &str) {
         while let Some(entry) = self.take() {
             expect("what the executor was given", cause, || call(entry));

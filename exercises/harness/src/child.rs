@@ -17,8 +17,8 @@ pub(crate) fn run_once(property: fn()) {
     }
 }
 
-/// Ends the property if a model reports a failed run by a panic with this text, such as "deadlock". Panics
-/// with other texts are ignored here.
+/// Ends the property if a model reports a failed run by a panic with this text (for example "deadlock").
+/// Panics with other texts are ignored here.
 type Recognises = fn(&str);
 
 /// The function that recognises the panics of the model. If the property runs on real threads, the function

@@ -2,8 +2,9 @@
 //!
 //! The test starts its own binary again, with the name of the property in the environment. The child runs the
 //! property. As soon as the verdict is known, the child writes it as one line, and ends. So a wrong answer
-//! cannot hide the failure by what it leaves behind: threads that wait for each other, destructors that would
-//! hang, or a panic within a panic. The parent ends a child that does not end by itself.
+//! cannot hide the failure by what it leaves behind: for example, threads that wait for each other,
+//! destructors that would hang, or a panic during a panic. The parent ends a child that does not end by
+//! itself.
 
 use std::io::{Read, Write};
 use std::panic;
@@ -28,13 +29,13 @@ const OUTPUT_BYTES: usize = 4 << 20;
 const GRACE: Duration = Duration::from_secs(5);
 /// The environment variable with glibc's settings. Other C libraries ignore the variable.
 const ALLOCATOR: &str = "GLIBC_TUNABLES";
-/// Every run of a property allocates and frees the same few thousand small pieces of memory. So the allocator
-/// keeps more free pieces than usual, and does not return memory to the system.
+/// Every run of a property allocates and frees the same few thousand small pieces of memory. So the setting
+/// lets the allocator keep more free memory than usual, and not return memory to the system.
 const AT_HAND: &str = "glibc.malloc.tcache_count=500:glibc.malloc.top_pad=8000000:\
                        glibc.malloc.trim_threshold=100000000:glibc.malloc.mmap_threshold=4000000";
 
-/// The name of a property that did not end, if there is one. Later properties are then not tried, because
-/// otherwise the learner would wait for one deadline after another.
+/// The name of a property that did not end, if there is one. After such a property, no later property is
+/// tried, because the learner would otherwise wait for one deadline after another.
 static HUNG: Mutex<Option<String>> = Mutex::new(None);
 
 pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, run_here: impl FnOnce()) {
@@ -63,7 +64,7 @@ pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, r
     panic::resume_unwind(Box::new("the property does not hold")); // the message is out; the hook would only add to it
 }
 
-/// Writes the verdict as JSON, for a caller that needs more than text.
+/// Writes the verdict as JSON, for a caller that needs more than the text of the message.
 fn write(state: &State, name: &str) {
     let Some(directory) = std::env::var_os(TRACE) else { return };
     let (directory, json) =
@@ -137,7 +138,7 @@ impl Running {
         self.signs.recv_timeout(deadline + GRACE)
     }
 
-    /// Forgets the child's output so far.
+    /// Discards the output that the child has written so far.
     pub(crate) fn forget(&self) {
         self.stdout.kept().clear();
         self.stderr.kept().clear();
@@ -148,8 +149,8 @@ impl Running {
         report::find(&String::from_utf8_lossy(&self.stdout.kept()), nonce)
     }
 
-    /// Ends the child, unless the child was `in_time` and ends by itself. If the child has reported nothing,
-    /// the error says how the child ended.
+    /// Ends the child, unless the child was `in_time` and ends without help. If the child has reported
+    /// nothing, the error says how the child ended.
     pub(crate) fn verdict(
         mut self,
         nonce: &str,
@@ -181,7 +182,7 @@ impl Running {
     }
 }
 
-/// The reason why a process may have ended too early: it ended by itself, or another process ended it.
+/// The reason why a process may have ended too early: it ended without help, or another process ended it.
 fn cause_of_end(status: &str, stderr: &str, by_itself: bool) -> &'static str {
     if stderr.contains("has overflowed its stack") {
         "your code overflowed the stack: does something call itself without an end?"
@@ -210,7 +211,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// `hears` gets a message whenever output has arrived, and is dropped at the end of the output.
+    /// `hears` gets a message whenever output has arrived; `hears` is dropped when the output ends.
     fn new(mut from: impl Read + Send + 'static, hears: Option<mpsc::Sender<()>>) -> Self {
         let kept: Arc<Mutex<Vec<u8>>> = Arc::default();
         let keep = Arc::clone(&kept);

@@ -1,5 +1,5 @@
-//! Tools that properties need besides the learner's code. This file is compiled twice, like `sync.rs`. The
-//! locks of this file are not recorded, so that a picture shows only the learner's locks.
+//! Tools that the properties need in addition to the learner's code. This file is compiled twice, like
+//! `sync.rs`. The locks of this file are not recorded, so that a picture shows only the learner's locks.
 
 use std::sync::{Arc, PoisonError};
 
@@ -69,17 +69,17 @@ impl Counter {
 pub struct Shared<T>(Mutex<T>);
 
 impl<T> Shared<T> {
-    /// Calls the function with the value, which no other thread can use meanwhile.
+    /// Calls the function with the value, while no other thread can use the value.
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Waits until every thread except the calling thread waits for something. Fails if some thread never waits,
-/// because that thread checks again and again. `what` describes this thread's behaviour.
+/// Waits until every thread except the calling thread waits for something. Fails if a thread never waits
+/// because it checks its condition again and again. `what` describes this thread's behaviour.
 ///
-/// On real threads it is not known which threads wait, so there the call only gives other threads a chance to
-/// run.
+/// On real threads the harness does not know which threads wait, so there the call only gives other threads a
+/// chance to run.
 pub fn until_others_wait(what: &str, cause: &str) {
     for _ in 0..PATIENCE {
         thread::yield_now();
@@ -90,11 +90,11 @@ pub fn until_others_wait(what: &str, cause: &str) {
     fail(what, cause);
 }
 
-/// Waits until every other thread waits for something, and returns true if all of them do so in time. So a
-/// property that knows why the threads wait can report the reason; the rules for a hang know only locks and
-/// notifications.
+/// Waits until every other thread waits for something, and returns true if all of them do so in time. With
+/// this function, a property that knows why the threads wait can report the reason; the rules for a hang know
+/// only locks and notifications.
 ///
-/// Returns false on real threads, because there it is not known which threads wait.
+/// Returns false on real threads, because there the harness does not know which threads wait.
 pub fn others_come_to_rest() -> bool {
     ONE_AT_A_TIME
         && (0..PATIENCE).any(|_| {
@@ -175,8 +175,8 @@ impl<P: ?Sized + 'static> Judged<P> {
     /// Runs the test on the wrong program of this name (or `m03` for short); the test must fail. `cause` is
     /// the likely cause if the test passes.
     ///
-    /// On real threads it depends on luck whether a wrong program fails. So on real threads the test is run
-    /// on the first right program instead.
+    /// On real threads, a wrong program fails only by chance. So on real threads the test is run on the first
+    /// right program instead.
     pub fn is_rejected(all: &[Self], name: &str, cause: &str, test: fn(fn() -> Arc<P>)) {
         let is_meant = |program: &&Self| program.name.split('_').next() == Some(name);
         let wrong = all.iter().find(is_meant).expect("the suite has it");
@@ -191,8 +191,8 @@ impl<P: ?Sized + 'static> Judged<P> {
     }
 }
 
-/// Checks that the test's threads have ended after the test has returned. On real threads it is not known
-/// whether a thread is about to end.
+/// Checks that the test's threads have ended after the test has returned. On real threads the harness does
+/// not know whether a thread is about to end.
 fn no_thread_is_left() {
     if live_threads() > 0 && others_come_to_rest() && live_threads() > 0 {
         fail(

@@ -30,8 +30,8 @@ pub mod probe;
 #[path = "below.rs"]
 pub mod below;
 
-/// Memory without a lock, like `Plain` under the model of memory. On real threads, wrong use by two threads
-/// is noticed only if both use the memory at the same moment.
+/// Memory without a lock, like `Plain` under the model of memory. On real threads, a wrong use by two threads
+/// is noticed only if both threads use the memory at the same moment.
 #[derive(Debug)]
 pub struct Plain<T>(Mutex<T>);
 

@@ -1,4 +1,5 @@
-//! The events in this run of a property: what each thread did, in which order, and what it is doing now.
+//! The events in this run of a property: what each thread did, the order of these events, and what each
+//! thread is doing now.
 //!
 //! There is one record for each process, behind an ordinary lock. Under the model only one thread runs at a
 //! time; on real threads the lock gives the events an order. The [recorder](crate::recorder) writes the
@@ -49,14 +50,14 @@ pub(crate) struct Thread {
     pub(crate) name: String,
     pub(crate) doing: Doing,
     pub(crate) line: Option<u32>,
-    /// The calls that this thread is making, each with its description and the likely cause if it does not
-    /// return.
+    /// The calls from which this thread has not returned yet, each with its description and the likely cause
+    /// if it does not return.
     pub(crate) expectations: Vec<(String, String)>,
     /// The innermost call that must not wait for anything, and the likely cause if it waits.
     pub(crate) at_once: Option<(String, String)>,
     /// True if the thread was spawned through `crate::sync`, by the learner's code or by the property.
     pub(crate) spawned: bool,
-    /// True if the property spawned the thread. If the thread panics, it does so intentionally.
+    /// True if the property spawned the thread. True if a panic of the thread is intentional.
     pub(crate) of_the_property: bool,
 }
 
@@ -75,7 +76,7 @@ pub(crate) struct Record {
     pub(crate) condvars: usize,
     /// The names that were given to threads, each with the number of threads that have it.
     names: BTreeMap<String, usize>,
-    /// True while the property does something that is not under test.
+    /// True while the property does something that it does not test.
     pub(crate) aside: bool,
     /// The state of the test, if the answer is a test and the property runs it.
     pub(crate) judged: Option<Judged>,
@@ -190,8 +191,8 @@ impl Record {
         self.events.push(Event { thread, action, line });
     }
 
-    /// Notes that a thread has got the lock that it tried to take. If there was no event between the attempt
-    /// and now, the thread got the lock at once.
+    /// Records that a thread has got the lock that it tried to take. If there was no event between the
+    /// attempt and this call, the thread got the lock at once.
     pub(crate) fn got(&mut self, thread: usize, lock: usize) {
         let last = self.events.last();
         if last.is_some_and(|last| last.thread == thread && last.action == Action::Want(lock)) {

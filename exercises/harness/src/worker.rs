@@ -1,8 +1,8 @@
-//! A process that runs one job after another, for the proof.
+//! A process that runs one job of the proof after another.
 //!
 //! A learner's test starts a process for each property ([`isolate`](crate::isolate)). The proof runs tens of
 //! thousands of properties. Nearly all properties hold and leave nothing behind, so the process can go on
-//! with the next property. Like the process of a learner's test, a process that has reported a failure ends;
+//! with the next property. A process that has reported a failure ends, like the process of a learner's test;
 //! the next job gets a new process. In both kinds of processes, the same code runs the property.
 //!
 //! If the process ends without a report, the cause is either the job that was running, or something that an
@@ -94,8 +94,8 @@ impl Drop for Worker {
     }
 }
 
-/// Reports how many times the previous job has held, and waits for the next job; for the worker process.
-/// Returns `None` when there are no more jobs.
+/// The worker process calls this function: it reports how many times the previous job has held, and waits for
+/// the next job. Returns `None` when there are no more jobs.
 pub fn next_job(held: Option<usize>) -> Option<String> {
     if let Some(runs) = held {
         report::report(&Ok(runs)).ok()?;

@@ -43,7 +43,7 @@ mod properties {
         });
     }
 
-    /// Panics only on the schedules on which the other thread is first.
+    /// Panics only on schedules that run the other thread first.
     pub(crate) fn panics_seldom() {
         rejected(|new| {
             let (sends, receives) = mpsc::channel();

@@ -236,7 +236,7 @@ fn solution_not_explained(exercise: &Exercise) -> Vec<String> {
 }
 
 /// Checks that each row of the table names at least one property, and only properties of this exercise. The
-/// function does not check that these properties fail.
+/// function does not check whether these properties fail.
 fn wrong_rows(exercise: &Exercise, page: &str) -> Vec<String> {
     let table = page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|-"));
     let rows: Vec<&str> = table.skip(1).collect();

@@ -1,4 +1,4 @@
-//! Records the graphs in which a learner plays the scheduler, and checks these graphs.
+//! Records the graphs of the programs in which a learner is the scheduler, and checks these graphs.
 
 use std::fs;
 

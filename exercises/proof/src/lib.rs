@@ -32,8 +32,8 @@ pub use through_cargo::through_cargo;
 const AGAIN: usize = 250;
 
 /// The number of schedules that must be enough to catch a wrong answer: half of the schedules of a learner's
-/// test. The limit shows whether a wrong answer nearly passes; running other schedules alone would not show
-/// this. If an answer is caught later, its property must be changed so that it leads to the mistake with
+/// test. The limit shows whether a wrong answer nearly passes; this would not be found only by running other
+/// schedules. If an answer is caught later, its property must be changed so that it leads to the mistake with
 /// fewer threads or steps.
 const IN_TIME: usize = SCHEDULES / 2;
 
@@ -61,7 +61,7 @@ pub struct Proof {
     pub mistakes: Vec<String>,
 }
 
-/// A check that must be made, on the schedules of one round.
+/// A check in one round of the proof: what is run, and what must be the outcome.
 struct Trial<'a> {
     round: u64,
     answer: &'a str,
@@ -187,7 +187,7 @@ fn plan(exercise: &Exercise, rounds: Option<u64>) -> Vec<Trial<'_>> {
     plan
 }
 
-/// The findings on an answer for which the check has passed.
+/// What was found out about an answer that has passed the check.
 #[derive(Default)]
 struct Seen {
     /// The property that has caught the answer.

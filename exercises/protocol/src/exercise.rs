@@ -38,8 +38,8 @@ pub struct Exercise {
     pub needs: Vec<String>,
     /// Three hints: a question, a pointer, and nearly the answer.
     pub hints: Vec<String>,
-    /// The task of the second stage, in one sentence, if a long exercise is divided into two stages. The
-    /// first stage can be done alone.
+    /// The task of the second stage, in one sentence, if a long exercise is divided into two stages. One can
+    /// do the first stage without the second.
     #[serde(default)]
     pub second_stage: Option<String>,
     /// A question to think about once the exercise is solved.

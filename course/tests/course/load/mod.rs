@@ -39,7 +39,7 @@ impl Serving {
         Serving::with(Limits::default(), |_| {})
     }
 
-    /// Calls `work` in each request for `/counted`; its argument is the number of earlier requests
+    /// Calls `work` in each request for `/counted`; the argument of `work` is the number of earlier requests
     /// for that path.
     fn with(limits: Limits, work: impl Fn(u64) + Send + Sync + 'static) -> Serving {
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();

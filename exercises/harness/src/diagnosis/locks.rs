@@ -60,7 +60,7 @@ pub(super) fn opposite_orders(record: &Record) -> Option<Cause> {
     ))
 }
 
-/// A thread waits for a lock whose owner waits, too.
+/// Finds the cause if a thread waits for a lock whose owner waits, too.
 pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
     (0..record.threads.len()).find_map(|number| {
         let waiter = &record.threads[number];
@@ -88,7 +88,7 @@ pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
         };
         let expected = record.threads.iter().find_map(|thread| thread.expectations.last());
         let advice = match expected {
-            // The activity of the thread is not known, so the cause that the property expects is the best
+            // The activity of this thread is not known, so the cause that the property expects is the best
             // one.
             Some((_, cause)) if holding.doing == Doing::Running => cause.as_str(),
             _ => {

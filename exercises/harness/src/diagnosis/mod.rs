@@ -1,9 +1,9 @@
-//! Finds, for a property that does not end, a sentence that names the mistake.
+//! Finds a sentence that names the mistake if a property does not end.
 //!
 //! The rules examine what the learner's threads are doing at the end, and which notifications came before.
 //! The rules are tried in a fixed order. For example, the rule for dead threads comes before the rule for
 //! lost notifications, because a dead thread explains why a notification never came. If no rule applies, the
-//! cause is the one that the property itself expects.
+//! result is the likely cause that the property itself gives.
 
 mod waits;
 mod locks;
@@ -125,7 +125,7 @@ pub(crate) fn state(record: &Record, thread: &Thread) -> String {
     }
 }
 
-/// The cause that the property expects.
+/// The likely cause that the property itself gives.
 fn expectation(record: &Record) -> Option<&str> {
     record.threads.iter().find_map(|thread| thread.expectations.last()).map(|(_, cause)| cause.as_str())
 }

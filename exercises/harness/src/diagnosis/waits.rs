@@ -44,7 +44,7 @@ struct Sleeper<'a> {
     notified: Option<(usize, bool)>,
     waiting_then: usize,
     waiting_now: usize,
-    /// After that notification, the thread has checked its condition; since this check, no thread has held
+    /// After that notification, the thread has checked its condition; since that check, no thread has held
     /// the lock. So there was no later change that the thread could have seen.
     saw_all: bool,
 }

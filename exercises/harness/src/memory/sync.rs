@@ -1,6 +1,6 @@
 //! The learner's `crate::sync` under the model of memory: atomics, fences and threads with the names of std,
-//! and [`Plain`] memory. There are no locks, because an exercise about orderings builds a lock from its
-//! parts.
+//! and [`Plain`] memory. There are no locks, because in an exercise about orderings the learner builds a lock
+//! from atomics.
 //!
 //! Each store is made as a swap, which loom orders after all earlier changes of the atomic. Loom tries other
 //! orders for plain stores, too, and that would have two consequences. First, a thread that swaps until it
@@ -114,8 +114,8 @@ pub mod atomic {
                     result
                 }
 
-                /// Changes the value if it is `current`. The call may fail without a reason, but under the
-                /// model it never does so.
+                /// Changes the value if it is `current`. Under the model this call never fails without a
+                /// reason, although std allows this.
                 #[track_caller]
                 pub fn compare_exchange_weak(
                     &self,
@@ -266,7 +266,7 @@ pub mod thread {
     }
 
     impl<T> JoinHandle<T> {
-        /// Waits for the thread to end.
+        /// Waits until the thread has ended.
         #[track_caller]
         pub fn join(self) -> Result<T> {
             let at = Location::caller();

@@ -98,8 +98,8 @@ fn door_of(answer: &Source<'_>) -> String {
 }
 
 /// Returns the path of the answer. The learner's own tests run in the library; among the tests of the
-/// properties they would run outside of the model. So if the learner has written tests, the path is that of a
-/// copy without these tests; the copy has the same line numbers.
+/// properties they would run outside of the model. So if the learner has written tests, the function returns
+/// the path of a copy without these tests; the copy has the same line numbers.
 fn answer_of(exercise: &Exercise) -> PathBuf {
     let path = exercise.answer();
     // In an editor there is no folder for the copy, and no test is run.
