@@ -114,7 +114,7 @@ impl Indexing {
         }
     }
 
-    /// Commits, in the middle of a run, all changes that were made to the index so far.
+    /// Commits all changes that were made to the index so far; this is for the middle of a run.
     ///
     /// # Errors
     /// Fails if the index cannot be written. After an error, the index stays in the state of the last

@@ -38,7 +38,8 @@ impl Known {
         Ok(Known { searcher, fields: store.fields, segments })
     }
 
-    /// Returns the indexed version of a file if the index has one. From now on the file counts as seen.
+    /// Returns the indexed version of a file if the index has one. From now on, the file of this document
+    /// counts as seen.
     pub(super) fn see(&mut self, key: &str) -> anyhow::Result<Option<Stamp>> {
         let term = Term::from_field_text(self.fields.path, key);
         let mut found = None;

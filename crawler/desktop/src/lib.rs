@@ -32,7 +32,7 @@
 //!    all uncommitted files, because the index does not have them.
 //! 3. A run removes a file from the index only if the run reached its end, read the file's directory, and
 //!    did not see the file.
-//! 4. Memory does not grow with the tree, except by one byte for each file that the index had before. With
+//! 4. Memory does not grow with the tree, except for one byte for each file that the index had before. With
 //!    `--follow`, memory also holds the names of the directories outside the tree that are reached by links.
 
 pub mod content;

@@ -9,7 +9,7 @@ use tantivy::tokenizer::TokenStream;
 /// How many characters of a line are shown.
 const SHOWN: usize = 160;
 
-/// How many characters are shown before the first match if the line is too long.
+/// The largest number of characters that are shown before the first match in a line that is too long.
 const BEFORE: usize = 40;
 
 /// Part of a line of a file.

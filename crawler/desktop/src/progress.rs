@@ -39,7 +39,7 @@ impl Progress {
         });
     }
 
-    /// Removes the progress line from the terminal.
+    /// Removes the line of progress from the terminal.
     pub fn finish(&self) {
         self.line.finish();
     }

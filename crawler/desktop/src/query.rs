@@ -7,7 +7,7 @@ use tantivy::Term;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, PhraseQuery, Query as IndexQuery, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 
-/// The factor by which a match in the file's name counts more than a match in its text.
+/// The factor by which a match in a file's name counts more than a match in the file's text.
 const NAME: f32 = 2.0;
 
 /// Words and phrases. A single word is a phrase of one word.

@@ -39,7 +39,7 @@ pub enum Now {
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hits {
-    /// The total number of files that were found.
+    /// The total number of files that match the search.
     pub count: usize,
     /// The files that match best.
     pub best: Vec<Hit>,

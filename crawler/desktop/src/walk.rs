@@ -66,8 +66,8 @@ pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<It
     for root in roots {
         builder.add(root);
     }
-    // A root within another root is walked separately, even if the rules exclude the inner root from the
-    // outer root.
+    // A root that lies within another root is walked separately, even if the rules exclude it from the walk
+    // of the outer root.
     let own: HashSet<PathBuf> = roots.iter().cloned().collect();
     let except = except.to_owned();
     let once = rules.follow.then(|| Once::new([roots, std::slice::from_ref(&except)].concat()));

@@ -16,7 +16,7 @@ use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, T
 /// base64, and are not indexed. A SHA-256 hash in hexadecimal digits has exactly this length.
 const LONGEST: usize = 64;
 
-/// The name under which this analysis is registered with the index.
+/// The name under which the index knows this way of splitting text.
 pub(super) const NAME: &str = "words";
 
 /// Returns an analyzer that splits text into words.

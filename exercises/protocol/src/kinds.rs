@@ -66,11 +66,12 @@ pub struct Predict {
     pub options: Vec<Choice>,
 }
 
-/// The code that a question is about, and the output that shows the answer.
+/// The code that a question is about, and the output that contains the right answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Shown {
-    /// Parts of a program (the whole program if no part is named), and the file with the output of its run.
+    /// Parts of a program (the whole program if no part is named), and the file that contains the program's
+    /// output.
     Program { file: String, anchors: Vec<String>, transcript: String },
     /// The difference between a wrong answer and the solution, and the first message that a learner with the
     /// wrong answer sees: `exercises/seen/NAME.txt`.

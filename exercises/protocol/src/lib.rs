@@ -12,7 +12,7 @@
 //! * [`Mode`] says whether a property is checked under the model or on real threads.
 //! * [`State`] is the result of testing a property. [`Failure`] is the result of a failed test, as data and
 //!   as the text that a learner reads on a [`Terminal`]. A [`schedule`] has the steps that led to the
-//!   failure, and [`svg`] draws its picture. [`Place`] decides which of an answer's failures the learner sees
+//!   failure, and [`svg`] draws its picture. [`Place`] decides which failure of an answer the learner sees
 //!   first.
 //! * A [`graph`] is a small program with all of its schedules, in which a learner plays the scheduler.
 //! * [`Source`] examines the learner's file: it finds the names that bypass `crate::sync`, and the learner's

@@ -16,9 +16,9 @@ use crate::Exercise;
 /// A range of minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Minutes {
-    /// The time of a learner who is quick.
+    /// The time that a quick learner needs.
     pub least: usize,
-    /// The time of a learner who looks things up.
+    /// The time that a learner needs who looks things up.
     pub most: usize,
 }
 

@@ -72,7 +72,7 @@ fn lines(hits: &Hits) -> String {
     }
 }
 
-/// Returns the line of a hit, with the found words in bold.
+/// Returns the line of a match, with the found words in bold.
 fn marked(hit: &Hit, is_coloured: bool) -> String {
     let Some(place) = &hit.place else { return String::new() };
     let (mut line, mut at) = (String::new(), 0);

@@ -154,7 +154,7 @@ fn lanes_with_arrows(picture: &Picture<'_>, row: &Row) -> String {
     signs.into_iter().collect()
 }
 
-/// Describes what each thread was doing at the end, unless the text of the failure already contains this.
+/// Describes what each thread was doing at the end, unless the text of the failure already does so.
 fn ends(picture: &Picture<'_>, failure: &Failure, terminal: &Terminal) -> String {
     let mut text = String::new();
     for (name, end) in picture.ends().filter(|(_, end)| !failure.seen.contains(end)) {

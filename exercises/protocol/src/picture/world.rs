@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Bar, Doing};
 use crate::schedule::{Action, Schedule};
 
-/// The state of the threads and locks of a schedule, after some of its events.
+/// The state of the threads and locks after some events of a schedule.
 pub(super) struct World<'a> {
     schedule: &'a Schedule,
     doing: Vec<Doing>,
@@ -34,7 +34,7 @@ impl<'a> World<'a> {
         bars
     }
 
-    /// Applies the next event, and returns the threads that go on because of it.
+    /// Applies the next event to the world, and returns the threads that go on because of this event.
     pub(super) fn after(&mut self, n: usize) -> Vec<usize> {
         let event = &self.schedule.events[n];
         let me = event.thread;

@@ -124,7 +124,7 @@ fn instead(path: &str) -> Option<String> {
     }
 }
 
-/// Returns true if the path is `place`, or a path inside `place`: `Arc::new` is inside `Arc`.
+/// Returns true if the path is equal to `place` or inside `place`: `Arc::new` is inside `Arc`.
 fn is_at(path: &str, place: &str) -> bool {
     path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }

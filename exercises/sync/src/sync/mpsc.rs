@@ -178,8 +178,8 @@ fn new<T>(bound: Option<usize>) -> (End<T>, Receiver<T>) {
 }
 
 impl<T> State<T> {
-    /// Returns true if a message may be added. In a channel with the bound 0, one message may be added; the
-    /// receiver takes this message at once.
+    /// Returns true if a message may be added. In a channel with the bound 0, the queue may hold one message,
+    /// which the receiver takes at once.
     fn has_room(&self) -> bool {
         self.bound.is_none_or(|bound| self.messages.len() < bound.max(1))
     }
@@ -213,8 +213,8 @@ impl<T> Channel<T> {
         state
     }
 
-    /// Waits until `mine` messages have been received. If the receiver is gone, returns an error with the
-    /// message.
+    /// Waits until the receiver has received the first `mine` messages. If the receiver is gone, returns an
+    /// error with the message.
     fn wait_until_received(
         &self,
         mut state: MutexGuard<'_, State<T>>,

@@ -266,7 +266,7 @@ impl Thread {
         self.0.parking.get_or_init(new)
     }
 
-    /// Returns the thread's number, which is different for every thread of the process.
+    /// Returns the number of the thread; each thread of the process has a different number.
     pub fn id(&self) -> ThreadId {
         self.0.id
     }
