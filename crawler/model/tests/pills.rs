@@ -110,8 +110,8 @@ fn all_consumers_die() {
     all_end(2, 1, &[Some(1), Some(0)]);
 }
 
-/// Checks that a consumer that has ended but is not dropped (for example because a pool keeps it) delays no
-/// pill for a dead consumer.
+/// Checks that a consumer that has ended but is not dropped (for example because a pool keeps it) does not
+/// delay the pills of other consumers.
 #[test]
 fn a_consumer_that_has_ended_and_is_kept_holds_up_nobody() {
     check(|| {

@@ -78,8 +78,8 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 // ANCHOR: check_mail
-/// Asks the servers of all accounts, at most `most` servers at once, and returns the answers in the order of
-/// the accounts. When this function returns, its threads have ended.
+/// Asks the servers of all accounts, at most `most` servers at the same time, and returns the answers in the
+/// order of the accounts. When this function returns, its threads have ended.
 ///
 /// Waits for at most `within`, or until `stop` is cancelled. This function also waits for a task that ignores
 /// its token.

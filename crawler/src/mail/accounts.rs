@@ -60,8 +60,8 @@ impl TryFrom<String> for Text {
     }
 }
 
-/// Reads a hosts file, and the passwords that the file names. `env` looks up the passwords that come from
-/// the environment.
+/// Reads a hosts file, and also the passwords to which the file refers. `env` looks up the passwords that
+/// come from the environment.
 ///
 /// # Errors
 /// Returns the first mistake in the file.

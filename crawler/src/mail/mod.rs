@@ -189,8 +189,8 @@ fn count(account: &Account, progress: &Progress, token: &CancelToken) -> io::Res
     }
     progress.at("counting the messages");
     let count = session.count(&account.folder)?;
-    // The answer to the good-bye is not read, because the answer changes nothing, and a deadline during the
-    // wait for a late answer would lose the count.
+    // The answer to the good-bye is not read: the answer changes nothing, and if a deadline passed during the
+    // wait for it, the count would be lost.
     let _ = session.say_good_bye();
     Ok(count)
 }

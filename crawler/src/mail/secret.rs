@@ -1,4 +1,4 @@
-//! Passwords and access tokens, which are kept out of every output, and erased from memory when they are
+//! Passwords and access tokens; no output contains them, and they are erased from memory when they are
 //! dropped.
 
 use std::fmt;
@@ -69,7 +69,7 @@ impl Secret {
     }
 }
 
-/// How many characters of a server's text are shown.
+/// The number of characters that are shown of a text from a server.
 const LONGEST_TEXT: usize = 200;
 
 /// Returns the beginning of a text, up to a limited length; the passwords in the text are already hidden. If

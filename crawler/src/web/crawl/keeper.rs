@@ -45,8 +45,8 @@ impl Keeper {
         Keeper { state, permits, writes: 0, durable, at_work: None }
     }
 
-    /// Takes up to `most` permits for fetches. If no permit is free and no page is `out`, that is, being
-    /// fetched, waits for a permit.
+    /// Takes up to `most` permits for fetching pages. If no permit is free and no page is `out` (being
+    /// fetched), waits for a permit.
     ///
     /// # Errors
     /// Fails if an earlier change could not be written, because then fetching more pages is useless.

@@ -58,7 +58,7 @@ pub enum Progress {
     Waiting,
     /// The server has answered, possibly with an error status.
     Fetched,
-    /// No try got a readable answer.
+    /// The page was tried, but no try got a readable answer.
     Failed,
     /// `robots.txt` forbids the page.
     Refused,

@@ -8,8 +8,8 @@
 //!             └── later ──┘        └───── later ─────┘
 //! ```
 //!
-//! Each step requests one file and returns the time until the next request. So there is a pause between two
-//! requests to a site, and no thread waits during the pause.
+//! Each step requests one file, and returns the time to wait before the next request. So there is a pause
+//! between two requests to a site, and no thread waits during the pause.
 
 use super::frontier::{Job, pause_after};
 use super::visitor::Visitor;
@@ -83,9 +83,10 @@ pub struct Asking {
     /// The files that are still to be requested. The first file is `robots.txt`, and the lists follow. The
     /// first file in the queue is the next to be requested.
     next: VecDeque<Url>,
-    /// Every address that was ever in `next`; it is needed because a list may name itself.
+    /// Every address that was ever in `next`; the crawler needs these addresses because a list may name
+    /// itself.
     seen: HashSet<Url>,
-    /// The number of earlier tries of the next file.
+    /// The number of earlier tries of the file that is next.
     attempts: u32,
     pages: Vec<Job>,
 }
@@ -118,9 +119,9 @@ pub enum Step {
         /// The pages that the site lists.
         listed: Vec<Job>,
     },
-    /// The site does not answer. The variant has the reason of the failure, and the pause if the site has
-    /// asked for a pause. The rules of the site could forbid anything, so the site must be asked again (RFC
-    /// 9309, section 2.3.1.4).
+    /// The site does not answer. The variant contains the reason of the failure; if the site has asked for a
+    /// pause, it also contains the pause. The rules of the site could forbid anything, so the site must be
+    /// asked again (RFC 9309, section 2.3.1.4).
     Away(Job, String, Option<Duration>),
 }
 
@@ -317,7 +318,7 @@ impl Asking {
     }
 }
 
-/// The part of an answer that matters for rules and lists.
+/// The part of an answer that is needed for rules and lists.
 enum Answer {
     Here(Vec<u8>),
     Elsewhere(Url),

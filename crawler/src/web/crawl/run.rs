@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "redis")]
 use url::Url;
 
-/// The number of pages that are fetched at once from the user's own site.
+/// The number of pages of the user's own site that are fetched at the same time.
 const DEMO_STRIPES: usize = 16;
 
 /// A note in a state; the note identifies the built-in site to which the state belongs.
@@ -106,8 +106,8 @@ impl Run<Shared> {
     }
 }
 
-/// How much longer a lease is than the time limit of a page, because there is work before and after the
-/// fetch.
+/// The time that is added to the time limit of a page to get the duration of a lease; it is for the work
+/// before and after the fetch.
 #[cfg(feature = "redis")]
 const MARGIN: Duration = Duration::from_secs(30);
 

@@ -23,7 +23,7 @@ pub enum Visit {
     Unchanged(Box<Record>),
     /// The page must be visited again.
     Again(Failure),
-    /// The page is finished without a request to its server, because `robots.txt` forbids the page or
+    /// The page is finished, but no request was sent to its server, because `robots.txt` forbids the page or
     /// because the page does not belong to this crawl.
     Forbidden(Box<Record>),
     /// The page cannot be fetched in this run, for the given reason, and waits for another run.
@@ -182,7 +182,7 @@ impl Visitor {
     }
 
     /// Returns the job for the new address of a page that has moved. The redirect counts as a link, because
-    /// otherwise a chain of redirects might have no end. At the last depth, one redirect is still followed.
+    /// otherwise a chain of redirects might have no end. One redirect is followed even at the last depth.
     fn moved(&self, url: &Url, job: &Job) -> Option<Job> {
         (job.depth <= self.depth).then(|| self.job(url, job.depth + 1)).flatten()
     }

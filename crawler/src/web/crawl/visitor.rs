@@ -1,5 +1,5 @@
-//! The data that all threads of a run share: how pages are fetched, which pages belong to the crawl, and
-//! the flags of the command line about sites.
+//! The data that all threads of a run share: how pages are fetched, which pages belong to the crawl, and the
+//! command-line flags that concern sites.
 
 use super::frontier::Job;
 use super::save::Saver;

@@ -51,7 +51,7 @@ pub struct DemoOptions {
     pub pages: usize,
     /// True if the site has other pages than ordinary pages of about 1.5 kB.
     pub traps: bool,
-    /// The time that each answer waits before its first byte.
+    /// The time that the site waits before the first byte of each answer.
     pub delay: Duration,
     /// The port on which the site listens, or 0 for any free port.
     pub port: u16,
@@ -83,8 +83,8 @@ impl Demo {
         let site = Site::new(&options, format!("http://{address}"));
         let (log, stop) = (Log::new(), CancelToken::new());
         let shared = Arc::new(Shared { site, log, stop, limits: Limits::default() });
-        // Each answer waits for its delay on a thread of its own, because otherwise slow answers would
-        // delay other answers.
+        // Each delayed answer waits on a thread of its own, because otherwise slow answers would delay other
+        // answers.
         let pool = ThreadPoolExecutor::builder()
             .core_threads(0)
             .maximum_threads(usize::MAX)
@@ -105,7 +105,7 @@ impl Demo {
         self.url("/")
     }
 
-    /// Returns the address for a path on the site. The parameter `path` begins with a slash and may have a
+    /// Returns the address of a path on the site. The parameter `path` begins with a slash and may have a
     /// query.
     ///
     /// # Panics

@@ -37,7 +37,7 @@ pub(super) const FORBIDDEN: [&str; 3] = ["/private/", "/nofollow-only.html", "/b
 pub(super) const LOOSE: [&str; 7] =
     ["/calendar/", "/session/", "/files/", "/bomb.html", "/endless.html", "/copy.html", "/too-long.html"];
 
-/// Paths without a usable page: broken links, redirects and answers that break.
+/// Paths that lead to no usable page: broken links, redirects and answers that break off.
 const NOWHERE: [&str; 9] = [
     "/gone.html",
     "/moved.html",

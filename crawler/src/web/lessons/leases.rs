@@ -1,5 +1,5 @@
-//! The cost of a worker that dies, or that pauses and continues, for each way in which workers share a
-//! queue of pages.
+//! What it costs, for each way in which workers share a queue of pages, if a worker dies, or pauses and
+//! continues.
 //!
 //! Two workers take pages from one engine. Each worker does one step in a *tick*. The engine sees only the
 //! messages of the workers. So the engine cannot distinguish a dead worker from a slow worker. The engine

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A page is not fetched again if the process has died this number of times while it fetched the page.
+/// The number of deaths after which a page is given up: the process died this many times while it fetched the
+/// page.
 pub const DEADLY: u32 = 3;
 
 /// The time for which the rules of a site are valid (RFC 9309, section 2.4).
@@ -82,7 +83,7 @@ pub struct Limits {
 pub struct Added {
     /// Pages that had not been seen before.
     pub new: Vec<Job>,
-    /// The number of pages beyond the limit.
+    /// The number of pages that were not added because they are beyond the limit.
     pub left_out: usize,
 }
 
@@ -116,6 +117,6 @@ pub enum Trouble {
     OfTheSite(Duration),
     /// The site is already paused, or was already left to the next run.
     Known,
-    /// The site is left to the next run. The variant has the pages of the site that still wait.
+    /// The site is left to the next run. The variant contains the pages of the site that still wait.
     Left(Vec<Job>),
 }

@@ -33,8 +33,8 @@ pub(super) struct Site {
     pub(super) rests: u32,
     /// The number of times that the site was asked and did not answer.
     pub(super) outages: u32,
-    /// True if one of the failures in a row was an answer that said that the server is busy. After an answer
-    /// that said that the server is busy, only a fetched page shows that the site works.
+    /// True if the server has said, in one of the answers that count as failures in a row, that it is busy.
+    /// After an answer that said that the server is busy, only a fetched page shows that the site works.
     pub(super) is_busy: bool,
     /// The time of the first of the failures in a row.
     pub(super) since: Option<Instant>,
@@ -47,8 +47,8 @@ pub(super) struct Site {
     pub(super) is_other: bool,
 }
 
-/// A page that waits to be fetched. The collection that contains the waiting page determines the page's
-/// site and depth.
+/// A page that waits to be fetched. The page's site and depth are determined by the collection that contains
+/// the page.
 pub(super) struct Waiting {
     pub(super) url: Arc<str>,
     pub(super) attempts: u32,

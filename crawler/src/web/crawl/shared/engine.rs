@@ -90,7 +90,7 @@ impl Engine {
         self.query(cmd("EVALSHA").arg(sum).arg(1).arg(prefix).arg(request))
     }
 
-    /// Sends a command about a key of the crawl.
+    /// Sends one command that is about a key of the crawl.
     pub(super) fn ask<T: FromRedisValue>(
         &mut self,
         name: &str,
@@ -180,7 +180,7 @@ impl Engine {
     }
 }
 
-/// Returns what is wrong with the engine's certificate, if the error is a certificate error.
+/// If the error is a certificate error, returns what is wrong with the engine's certificate.
 #[cfg(feature = "tls")]
 fn distrust(error: &RedisError) -> Option<String> {
     let cause = error.source()?.downcast_ref::<Arc<dyn Error + Send + Sync>>()?;

@@ -167,7 +167,8 @@ impl Member {
             let is_old = sent.at.elapsed() > self.lease / 2;
             for lease in self.hear(&answer, sent.brought)? {
                 if is_old || leases.len() >= most {
-                    // If the answer took a long time, the lease may expire before the work is done.
+                    // If the answer took a long time, a lease in the answer may expire before its work is
+                    // done.
                     self.waiting.push(Brought::back(lease));
                 } else {
                     leases.push(lease);

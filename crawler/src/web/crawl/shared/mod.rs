@@ -1,4 +1,4 @@
-//! The store of a crawl that many processes work on; it is in a Redis or Valkey server that all processes
+//! The store of a crawl that has many processes; the store is in a Redis or Valkey server that all processes
 //! use.
 //!
 //! ```text
@@ -164,8 +164,8 @@ impl Store for Shared {
         }
     }
 
-    /// Tries to report the outcomes until the leases have expired; after that, the engine ignores the
-    /// outcomes.
+    /// Tries to report the outcomes until their leases have expired; after that time, the engine would ignore
+    /// the outcomes.
     fn finish(&self) -> anyhow::Result<()> {
         let mut member = self.member();
         let patience = self.patience.min(member.lease);
