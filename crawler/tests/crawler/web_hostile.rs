@@ -19,7 +19,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use url::Url;
 
-/// The answer for a path: some bytes once, and then other bytes repeatedly.
+/// The answer for a path: some bytes that are sent once, and then other bytes that are sent repeatedly.
 struct Sent {
     once: Vec<u8>,
     again: Option<Vec<u8>>,
@@ -41,7 +41,7 @@ fn not_found() -> Sent {
     answer("404 Not Found", "", "")
 }
 
-/// Returns an answer of the given bytes, followed by the end of the connection.
+/// Returns an answer that consists of the given bytes and of the end of the connection.
 fn bytes(once: impl AsRef<[u8]>) -> Sent {
     Sent { once: once.as_ref().to_vec(), again: None }
 }

@@ -37,7 +37,7 @@ const END: usize = 500;
 pub enum Way {
     /// A worker takes a page out of the queue, requests it, and reports the answer.
     Pop,
-    /// A worker takes a lease, and acknowledges the lease before it requests the page.
+    /// A worker takes a lease, and acknowledges the lease even before it requests the page.
     AcknowledgeFirst,
     /// A worker has a lease for each page that it requests. With the answer, the worker reports the name of
     /// the page.
@@ -53,18 +53,18 @@ impl Way {
     /// All ways that are compared.
     pub const ALL: [Way; 5] = [Way::Pop, Way::AcknowledgeFirst, Way::NoToken, Way::Token, Way::TooShort];
 
-    /// Returns the cost if one worker is killed, at the worst of all moments.
+    /// Returns the cost if one worker is killed at the moment that is worst for the result.
     pub fn killed(self) -> Cost {
         self.worst(self.moments().map(|from| from..usize::MAX))
     }
 
-    /// Returns the cost if one worker is paused and continued, at the worst moment and for the worst
-    /// duration.
+    /// Returns the cost if one worker is paused and continued, at the moment and for the duration that are
+    /// worst for the result.
     pub fn stopped(self) -> Cost {
         self.worst(self.moments().flat_map(|from| (1..=2 * LONG).map(move |ticks| from..from + ticks)))
     }
 
-    /// Returns the ticks of a run in which both workers stay alive.
+    /// Returns the number of ticks of a run in which both workers stay alive.
     fn moments(self) -> Range<usize> {
         0..run(self, &(0..0)).1
     }
@@ -185,7 +185,7 @@ enum Next {
     Finish(Lease, usize),
 }
 
-/// Executes one step of a worker. `asked` collects the page and the tick of each request.
+/// Executes one step of a worker. `asked` collects, for each request, the page and the tick.
 fn step(next: Next, engine: &mut Engine, asked: &mut Vec<(usize, usize)>, now: usize) -> Next {
     match next {
         Next::Take => match engine.take(now) {

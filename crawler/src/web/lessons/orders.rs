@@ -1,4 +1,4 @@
-//! The cost of a crash, for each order in which a program does its work and records the finished work.
+//! The cost of a crash, for each order in which a program does its work and records that the work is done.
 //!
 //! A run is a sequence of *steps*. A step is a unit of work, such as fetching a page, or one write to the
 //! disk. A write is atomic, and writes happen in the order of the program. The process can be killed before
@@ -62,9 +62,9 @@ pub struct Cost {
     pub again: usize,
 }
 
-/// Kills a run at each of its crash points. `after` takes the number of steps after which the run is
-/// killed, and lets the next run reach its end. `after` returns the amounts of lost work and of repeated
-/// work.
+/// Kills a run at each of its crash points. The function `after` takes the number of steps after which the
+/// run is killed, and lets the next run reach its end. `after` returns the amounts of lost work and of
+/// repeated work.
 fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
     let points = (0..=whole.steps).map(|steps| after(&[steps]));
     points.fold(Cost { writes: whole.writes, ..Cost::default() }, |worst, (lost, again)| Cost {
@@ -74,7 +74,7 @@ fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
     })
 }
 
-/// Returns how many units of work were never done, and how many times a unit was repeated.
+/// Returns the number of units of work that were never done, and the number of repetitions of units.
 fn compare<T: Ord>(all: impl IntoIterator<Item = T>, times: &BTreeMap<T, usize>) -> (usize, usize) {
     all.into_iter().fold((0, 0), |(lost, again), work| match times.get(&work) {
         None => (lost + 1, again),
@@ -100,8 +100,8 @@ pub enum Order {
 }
 
 impl Order {
-    /// All orders that are compared. The last order is used by the classic listing, which writes its list
-    /// when the crawl ends.
+    /// All orders that are compared. The classic listing uses this last order: it writes its list when the
+    /// crawl ends.
     pub const ALL: [Order; 6] = [
         Order::DoneThenLinks,
         Order::LinksThenDone,
@@ -254,9 +254,9 @@ impl Letters {
         worst(&whole, |killed| self.after(killed))
     }
 
-    /// Kills runs after the given numbers of steps, one after the other, and then runs a process to its
-    /// end. Returns the number of letters that were never read, and the number of times that a letter was
-    /// read again.
+    /// Kills runs after the given numbers of steps, one after the other, and then runs a process to its end.
+    /// Returns the number of letters that were never read, and the number of times that a letter was read
+    /// again.
     pub fn after(self, killed: &[usize]) -> (usize, usize) {
         let (mut marked, mut read) = (0, BTreeMap::new());
         for steps in killed.iter().chain([&usize::MAX]) {
@@ -285,7 +285,7 @@ impl Letters {
     }
 }
 
-/// The cost of a kill at one crash point. Letters are numbered from 0.
+/// The cost of killing a run at one crash point. Letters are numbered from 0.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Kill {
     /// The number of letters that are marked on the disk when the process is killed.

@@ -5,8 +5,8 @@ use super::{Crawl, Page, SITE, TwoDays};
 use executor::{ExecutorService, NotTerminated};
 use std::time::Duration;
 
-/// The time that the listing waits for its tasks. The time that the slow page takes is longer than this
-/// time limit, for any value of the limit.
+/// The time that the listing waits for its tasks. The slow page takes longer than this time limit, whatever
+/// the limit is.
 const TIMEOUT: Duration = Duration::from_millis(50);
 
 /// `/news` is complete when the request to stop arrives. The task for `/news` has not returned yet, so the
@@ -51,7 +51,7 @@ pub fn wrappers() -> TwoDays {
     crawl.next_day(left)
 }
 
-/// From the site, returns the page that has the given name.
+/// Returns the page of the site that has the given name.
 fn address(name: &str) -> Option<Page> {
     SITE.iter().map(|(page, _)| *page).find(|page| *page == name)
 }

@@ -28,7 +28,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The watchdog's limit: the time after which a wait panics.
+/// The limit of the watchdog: a wait that takes longer than this time panics.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An address of the site.
@@ -108,8 +108,8 @@ struct Crawl {
 }
 
 impl Crawl {
-    /// Starts the crawl with the first page. The moment begins after `tasks` tasks of the crawl have
-    /// reached it.
+    /// Starts the crawl with the first page. The moment begins when `tasks` tasks of the crawl have reached
+    /// it.
     fn start(
         (threads, tasks): (usize, usize),
         work: impl Fn(&Arc<Crawl>, Page, &CancelToken) -> Result<(), Cancelled> + Send + Sync + 'static,

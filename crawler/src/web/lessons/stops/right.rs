@@ -47,7 +47,7 @@ impl State {
 // ANCHOR_END: state
 
 /// The request to stop arrives when the task of `stopped` is at `point`. The task gives up only after the
-/// first wait for this task has ended.
+/// first wait for it has ended.
 // ANCHOR: right
 pub fn right(threads: usize, point: Point, stopped: Page) -> TwoDays {
     let state = Arc::new(Mutex::new(State { found: vec![SITE[0].0], done: Vec::new() }));

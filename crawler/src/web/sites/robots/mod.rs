@@ -77,9 +77,9 @@ impl Robots {
         self.rules.iter().find(|rule| rule.matches(&forms)).is_none_or(|rule| rule.is_allowing)
     }
 
-    /// Returns the pause that the site asks for between two requests, at most [`LONGEST_DELAY`]. The line
-    /// `Crawl-delay` is in no RFC; its value is in seconds and may have decimals. If there are several
-    /// lines `Crawl-delay`, the longest pause applies.
+    /// Returns the pause that the site asks for between two requests, but at most [`LONGEST_DELAY`]. The line
+    /// `Crawl-delay` is in no RFC; its value is in seconds and may have decimals. If there are several lines
+    /// `Crawl-delay`, the longest pause applies.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
@@ -227,10 +227,10 @@ impl Rule {
 }
 
 /// Returns true if a text begins with a pattern, or, if `is_whole` is true, matches it completely. In the
-/// pattern, `*` stands for any bytes.
+/// pattern, `*` stands for any number of any bytes.
 ///
-/// Each part between two `*` is matched at its first occurrence, because a later occurrence would leave
-/// less text for the following parts. So a text is read only once, for any number of `*`.
+/// Each part between two `*` is matched at its first occurrence, because a later occurrence would leave less
+/// text for the following parts. So each text is read only once, even if the pattern has many `*`.
 fn matches(pattern: &[u8], is_whole: bool, text: &[u8]) -> bool {
     let mut parts = pattern.split(|byte| *byte == b'*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
