@@ -111,7 +111,7 @@ impl Order {
         Order::List(SITE.len()),
     ];
 
-    /// Returns the cost at the worst of all crash points.
+    /// Returns the cost of a crash at the crash point with the highest cost.
     pub fn cost(self) -> Cost {
         let mut whole = Process::killed_after(usize::MAX);
         let ended = crawl(&mut whole, self, &mut Pages::first(), &mut BTreeMap::new());
@@ -119,7 +119,7 @@ impl Order {
         worst(&whole, |killed| self.after(killed))
     }
 
-    /// Kills runs after the given numbers of steps, one after the other, and then runs a process to its
+    /// Kills one run after the other, each after the given number of steps, and then runs a process to its
     /// end. Returns the number of pages that were never fetched, and the number of repeated fetches.
     pub fn after(self, killed: &[usize]) -> (usize, usize) {
         let (mut disk, mut fetched) = (Pages::first(), BTreeMap::new());
@@ -247,16 +247,16 @@ impl Letters {
     /// All ways that are compared.
     pub const ALL: [Letters; 3] = [Letters::MarkThenSend, Letters::SendThenMark, Letters::Numbered];
 
-    /// Returns the cost at the worst of all crash points.
+    /// Returns the cost of a crash at the crash point with the highest cost.
     pub fn cost(self) -> Cost {
         let mut whole = Process::killed_after(usize::MAX);
         send(&mut whole, self, &mut 0, &mut BTreeMap::new()).expect("the run is not killed");
         worst(&whole, |killed| self.after(killed))
     }
 
-    /// Kills runs after the given numbers of steps, one after the other, and then runs a process to its end.
-    /// Returns the number of letters that were never read, and the number of times that a letter was read
-    /// again.
+    /// Kills one run after the other, each after the given number of steps, and then runs a process to its
+    /// end. Returns the number of letters that were never read, and the number of times that a letter was
+    /// read again.
     pub fn after(self, killed: &[usize]) -> (usize, usize) {
         let (mut marked, mut read) = (0, BTreeMap::new());
         for steps in killed.iter().chain([&usize::MAX]) {

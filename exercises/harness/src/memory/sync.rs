@@ -97,7 +97,7 @@ pub mod atomic {
                     old
                 }
 
-                /// Changes the value if it is `current`.
+                /// Changes the value if the present value is `current`.
                 #[track_caller]
                 pub fn compare_exchange(
                     &self,
@@ -114,8 +114,8 @@ pub mod atomic {
                     result
                 }
 
-                /// Changes the value if it is `current`. Under the model this call never fails without a
-                /// reason, although std allows this.
+                /// Changes the value if the present value is `current`. Under the model this call never fails
+                /// without a reason, although std allows this.
                 #[track_caller]
                 pub fn compare_exchange_weak(
                     &self,

@@ -142,7 +142,7 @@ impl<T> JoinHandle<T> {
         &self.started.thread
     }
 
-    /// Returns true if the work of the thread is done, so that the thread has ended or is about to end.
+    /// Returns true if the thread has done its work: it has ended, or is about to end.
     pub fn is_finished(&self) -> bool {
         self.started.is_finished()
     }
@@ -196,7 +196,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         &self.started.thread
     }
 
-    /// Returns true if the work of the thread is done, so that the thread has ended or is about to end.
+    /// Returns true if the thread has done its work: it has ended, or is about to end.
     pub fn is_finished(&self) -> bool {
         self.started.is_finished()
     }
