@@ -36,7 +36,7 @@ struct Question {
     /// The points that a short answer should have.
     #[serde(default)]
     answer: Vec<String>,
-    /// A transcript, and the words in it on which the question relies.
+    /// A transcript, and those of its words on which the question relies.
     seen: Option<[String; 2]>,
 }
 
@@ -53,8 +53,8 @@ struct Paper {
 /// `exam`: prints a paper. Returns whether the project has questions.
 ///
 /// # Errors
-/// Returns an error if there is no such way, if there are fewer questions than `count`, or if a file is
-/// malformed.
+/// Returns an error if the named way does not exist, if there are fewer questions than `count`, or if a file
+/// is malformed.
 pub fn print(
     workspace: &Workspace,
     seed: u64,

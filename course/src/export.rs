@@ -93,8 +93,8 @@ struct Plan<'a> {
     judges: Vec<String>,
     link: Regex,
     include: Regex,
-    /// Finds what an exercise's README says about its typical mistakes; this is the last part of a sentence,
-    /// or a whole sentence.
+    /// Finds what an exercise's README says about the typical mistakes of the exercise; this is the last part
+    /// of a sentence, or a whole sentence.
     mistakes: Regex,
 }
 
@@ -144,7 +144,7 @@ impl<'a> Plan<'a> {
         (folder.starts_with("exercises/") && self.workspace.root().join(&stub).is_file()).then_some(stub)
     }
 
-    /// Returns the text of the file in the copy, if it differs from the original text.
+    /// Returns the text that the file has in the copy, if this text differs from the original text.
     fn rewritten(&self, path: &str, from: &Path) -> anyhow::Result<Option<String>> {
         let is_page =
             path.starts_with("book/src/") && Path::new(path).extension().is_some_and(|kind| kind == "md");

@@ -29,7 +29,7 @@ use tracing_subscriber::prelude::*;
 const LARGEST: u64 = 1 << 20;
 const KEPT: usize = 3;
 
-/// How many programs can have a log at the same time.
+/// The largest number of programs that can have a log at the same time.
 const AT_ONCE: usize = 4;
 
 /// The time limit for writing the last lines when the program ends.
@@ -122,7 +122,7 @@ mod tests {
         let service = settings().start(Stuck(gate)).unwrap();
         let registry = tracing_subscriber::registry().with(LogLayer::new(service.handle()));
         let said = "what a stage says when it has much to say\n".repeat(FLOOD.try_into().unwrap());
-        // The gate opens only after the call of `said_by` has returned.
+        // The gate opens only when the call of `said_by` has returned.
         tracing::subscriber::with_default(registry, || crate::load::said_by("flood", said.as_bytes()));
         let counts = service.counts();
         assert!(counts.dropped > 0 && counts.accepted + counts.dropped == u64::from(FLOOD), "{counts:?}");

@@ -27,15 +27,15 @@ use std::{fmt, fs};
 /// The ports that are tried if `--addr` is not given.
 const PORTS: RangeInclusive<u16> = 8000..=8099;
 
-/// The interval at which a server that waits for its last requests checks how many are left. The server
-/// reports this number only if the number has changed.
+/// The interval at which a server that waits for its last requests checks the number of these requests. The
+/// server reports this number only if the number has changed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Builds the book and serves it until the first Ctrl-C (or SIGTERM), then finishes the requests in
 /// progress. A second signal ends the process at once.
 ///
-/// Listens on `addr`, or else on the first free port from 8000; when the server answers there, prints the
-/// address on standard output.
+/// Listens on `addr`, or else on the first free port from 8000; prints the address on standard output when
+/// the server answers there.
 ///
 /// # Errors
 /// Returns an error if the book cannot be built, if the server cannot listen on the address, or if
@@ -146,7 +146,7 @@ fn listen_on_free_port() -> anyhow::Result<Listener> {
 }
 
 fn announce(addr: SocketAddr) {
-    // The server must serve the book even if its output has no reader.
+    // The server must serve the book even if no process reads the server's output.
     let _ = writeln!(io::stdout(), "The course is at http://{addr}/").and_then(|()| io::stdout().flush());
     tell(format_args!("Ctrl-C stops it."));
 }

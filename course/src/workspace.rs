@@ -16,7 +16,7 @@ pub(crate) const PROGRESS: &str = "progress.txt";
 #[derive(Debug, Clone)]
 pub struct Workspace {
     root: PathBuf,
-    /// The directory for build output, if it is not the project's own.
+    /// The directory for build output, if it is not the directory of the project itself.
     target: Option<PathBuf>,
 }
 
@@ -94,9 +94,9 @@ impl Workspace {
     }
 }
 
-/// Returns whether a directory contains build output. Cargo puts a tag into the directories that it creates.
-/// A directory that existed before Cargo used it has no tag, such as a `target` in which a copy of the
-/// project was made; so a `target` beside a `Cargo.toml` also counts.
+/// Returns whether a directory contains build output of Cargo. Cargo puts a tag into the directories that it
+/// creates. A directory that existed before Cargo used it has no tag, such as a `target` in which a copy of
+/// the project was made; so a `target` beside a `Cargo.toml` also counts.
 #[cfg(feature = "book")]
 pub(crate) fn was_built(dir: &Path) -> bool {
     dir.join("CACHEDIR.TAG").exists()

@@ -158,7 +158,7 @@ pub(super) fn minutes(page: &Page) -> Option<usize> {
     before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Returns the exercises whose solution no page explains.
+/// Returns the exercises that have a solution which no page explains.
 fn unexplained(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     let files = exercises.iter().map(|exercise| format!("exercises/{}/solution/README.md", exercise.name));
     let missing = files.filter(|file| !pages.iter().any(|page| page.text.contains(file)));

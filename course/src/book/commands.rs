@@ -142,7 +142,7 @@ impl Commands {
     }
 
     /// Checks the commands and options of a `cargo course` line. The value of an option is checked only if
-    /// it must be an exercise.
+    /// the value must be an exercise.
     fn judge_course(&self, words: &[&str]) -> Result<(), String> {
         let mut command = &self.course;
         let mut words = words.iter();
@@ -264,7 +264,7 @@ fn judge_target(
     }
 }
 
-/// `exNN` stands for the name of any exercise.
+/// The name `exNN` stands for any exercise.
 fn is_placeholder(name: &str) -> bool {
     name.starts_with("exNN") || name.starts_with("[exNN")
 }

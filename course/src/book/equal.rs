@@ -70,8 +70,8 @@ pub(super) fn lacks(text: &str, equal: &Equal) -> anyhow::Result<Vec<String>> {
     Ok(lacks)
 }
 
-/// Returns the lines of a core. Each line of the core is paired with a line number: the line of the recording
-/// at which it begins.
+/// Returns the lines of a core. Each line of the core is paired with a number: the number of the line at
+/// which it begins in the recording.
 fn lines(text: &str, equal: &Equal) -> anyhow::Result<Vec<(usize, String)>> {
     let mut core = text.to_owned();
     for (pattern, what) in DIFFERS {

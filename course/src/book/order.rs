@@ -49,8 +49,8 @@ fn later_exercises(exercises: &[Exercise]) -> Vec<String> {
 /// The beginning of the line under the title of a page that is not a core page.
 const FURTHER: &str = "<p class=\"facts\">Further reading. ";
 
-/// Returns the chapters that say wrongly whether they are core pages. If the book has no core pages, there
-/// are no such faults.
+/// Returns the chapters with a wrong statement about whether they are core pages. If the book has no core
+/// pages, there are no such faults.
 pub(super) fn wrong_about_core(pages: &[Page], contents: &Contents, core: &[String]) -> Vec<String> {
     let is_core = |name: &String| core.contains(name);
     let is_chapter = |page: &&Page| {
@@ -72,8 +72,8 @@ pub(super) fn wrong_about_core(pages: &[Page], contents: &Contents, core: &[Stri
     faults
 }
 
-/// Returns faults for pages that come too early in a way: before a page that they need, or before the
-/// exercise whose solution they show.
+/// Returns faults for pages that come too early in a way: before a page that they need, or before an exercise
+/// whose solution they show.
 pub(super) fn unread(pages: &[Page], ways: &Ways) -> Vec<String> {
     let shown = Regex::new(r"the solution of `(ex\d+)").expect("a valid expression");
     let mut faults = Vec::new();

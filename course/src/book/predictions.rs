@@ -48,7 +48,7 @@ struct Choice {
     say: String,
     /// The value for which this option is right, if the value is not the text of the option.
     is: Option<String>,
-    /// What a reader who chooses this option has overlooked.
+    /// The fact that a reader who chooses this option has overlooked.
     but: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Checks the sentences of the pages, as far as a program can do this.
+//! Checks the sentences of the pages, as far as a program can check sentences.
 //!
 //! Every figure of four digits or more must have a source: a listing or a transcript that the page includes,
 //! or a command on the page. A figure without a source cannot be measured again. Years, and the numbers of

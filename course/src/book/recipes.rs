@@ -81,7 +81,7 @@ pub(crate) struct Run {
     pub(crate) measured: bool,
     #[serde(default)]
     pub(crate) equal: Equal,
-    /// The figures in the transcript that are speed-ups.
+    /// The figures in the transcript that show a speed-up.
     pub(super) speed_up: Option<SpeedUp>,
 }
 
@@ -117,10 +117,10 @@ pub(crate) struct Server {
 pub(crate) struct Step {
     /// A command that is run to its end.
     pub(crate) run: Option<String>,
-    /// A command that is started in the background. At the end of the recording, the recorder waits for the
-    /// command if the command's output goes to a file; if not, the recorder ends the command.
+    /// A command that is started and then runs in the background. At the end of the recording, the recorder
+    /// waits for the command if the command's output goes to a file; if not, the recorder ends the command.
     pub(crate) start: Option<String>,
-    /// The number of seconds that the recorder waits.
+    /// The number of seconds for which the recorder waits.
     pub(crate) wait: Option<f64>,
     pub(crate) file: Option<String>,
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! `book record`: runs the commands whose output the book shows, and writes their output to files.
 //!
-//! A transcript whose [core](super::equal) has not changed is kept. So recording changes no file without need,
-//! and `--check` compares only cores.
+//! A transcript whose [core](super::equal) has not changed is kept. So the command `book record` changes no
+//! file without need, and `--check` compares only cores.
 //!
 //! The command `book record` is a tool for authors of the book, on Unix.
 

@@ -1,7 +1,7 @@
 //! Prepares the commands of the book for a shell; the recorder and the live course use this module.
 //!
-//! A shell runs the commands, as a reader would type them. In a command, `cargo course` means this program
-//! itself.
+//! A shell runs the commands in the form in which a reader would type them. In a command, `cargo course`
+//! means this program itself.
 
 use crate::book::recipes::Server;
 use crate::workspace::Workspace;

@@ -1,6 +1,6 @@
 //! Checks speed-ups in transcripts: `p` processors can make a program at most `p` times as fast. If a
-//! measurement shows more, it was disturbed: another program used a processor while the sequential time was
-//! measured.
+//! measurement shows more, the measurement was disturbed: another program used a processor while the
+//! sequential time was measured.
 //!
 //! The text of a transcript does not show which figures are speed-ups. So the recipe names the columns and
 //! rows:

@@ -21,7 +21,7 @@ pub(super) fn add(book: &mut Book, ways: &Ways) {
     });
 }
 
-/// Returns the text to add after a page, if at least one way needs it.
+/// Returns the text that must be added after a page, if at least one way needs such a text.
 fn line(file: &str, text: &str, ways: &Ways, titles: &BTreeMap<String, String>) -> Option<String> {
     let next = Regex::new(r"Next: \[[^\]]*\]\(([^)]+)\)").expect("a valid expression");
     let next = next.captures_iter(text).last().map(|captures| captures[1].to_owned());

@@ -1,8 +1,8 @@
 //! Builds an exercise's tests with Cargo, and runs them with a deadline.
 //!
-//! If a property hangs, the tests themselves end it and report the reason. The deadline in this module is for
-//! a case that the tests cannot detect: the whole test program is stuck. The deadline counts from the last
-//! output, and only while tests run, so slow builds and slow machines cannot cause a time-out.
+//! If a property hangs, the tests themselves end the property and report the reason. The deadline in this
+//! module is for a case that the tests cannot detect: the whole test program is stuck. The deadline counts
+//! from the last output, and only while tests run, so slow builds and slow machines cannot cause a time-out.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
@@ -18,8 +18,8 @@ use std::thread;
 use std::time::Duration;
 use std::{env, fs};
 
-/// How long a test program may be silent. The tests end a property that hangs much earlier than this; the
-/// rest of the time is a reserve for a busy machine.
+/// The time for which a test program may be silent. The tests end a property that hangs much earlier than
+/// this; the rest of the time is a reserve for a busy machine.
 const SILENCE: Duration = Duration::from_mins(1);
 
 /// The destination of the compiler's messages: the terminal, or the result.
@@ -39,7 +39,7 @@ pub(super) enum Built {
 
 /// Returns a command that runs Cargo in the project's root.
 pub(crate) fn cargo(workspace: &Workspace) -> Command {
-    // Cargo passes its own path to each program that it runs.
+    // Each program that Cargo runs gets the path of Cargo in its environment.
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     command.current_dir(workspace.root());
     if env::var_os("CARGO_TARGET_DIR").is_some() {
@@ -169,8 +169,8 @@ pub(super) fn run_tests(program: &Path, exercise: &Exercise, trace: &Path) -> an
     run_until_silent(command, SILENCE)
 }
 
-/// Runs a test program, and kills it if it is silent for `silence`. Returns whether the test program ended by
-/// itself.
+/// Runs a test program, and kills the program if it is silent for the time `silence`. Returns whether the
+/// test program ended by itself.
 fn run_until_silent(mut command: Command, silence: Duration) -> anyhow::Result<bool> {
     let mut child = command
         .stdin(Stdio::null())

@@ -9,7 +9,7 @@ use exercises_protocol::{Exercise, Wrong, paragraph};
 use std::fmt::Write as _;
 use std::fs;
 
-/// How many lines are shown before and after a difference.
+/// The number of lines that are shown before and after a difference.
 const AROUND: usize = 3;
 
 impl Learner {

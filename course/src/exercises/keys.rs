@@ -1,9 +1,9 @@
 //! Reads keys as they are pressed, without waiting for Enter and without echo.
 //!
 //! The module changes only two settings of the terminal: each key is delivered at once, and keys are not
-//! echoed. Ctrl-C and the program's output work as usual. However the program ends, the terminal gets its old
-//! settings back. The drop of [`Keys`] restores the settings, also after a panic; a handler restores them
-//! after Ctrl-C and after the signals that end a program.
+//! echoed. Ctrl-C and the program's output work as usual. When the program ends, for whatever reason, the
+//! terminal gets its old settings back. The drop of [`Keys`] restores the settings, also after a panic; a
+//! handler restores them after Ctrl-C and after the signals that end a program.
 //!
 //! On Windows the module changes no settings, and each key needs Enter.
 

@@ -9,7 +9,7 @@ use exercises_protocol::{Choice, Mend, Predict, Shown, Task, paragraph};
 use std::fmt::Write as _;
 use std::fs;
 
-/// How many lines are shown around the lines that a wrong answer changes.
+/// The number of lines that are shown around the lines that a wrong answer changes.
 const AROUND: usize = 9;
 
 impl Learner {

@@ -139,8 +139,8 @@ impl Learner {
         report
     }
 
-    /// Records what `hint` and `next` need to know. The function does not record that the stub failed or that
-    /// a mended answer succeeded, because the learner has written neither the stub nor that answer.
+    /// Records the data that `hint` and `next` need. The function does not record that the stub failed or
+    /// that a mended answer succeeded, because the learner has written neither the stub nor that answer.
     fn remember(&mut self, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
         if let Some(seen) = report.stage(exercise, 1)
             && exercise.is_begun()
@@ -187,13 +187,14 @@ impl Learner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Json {
     Whole,
-    /// Only the first failure contains its schedule and the output of the learner's code.
+    /// Only the first failure in the report contains the schedule and the output of the learner's code.
     First,
-    /// No failure contains its schedule or the output of the learner's code.
+    /// No failure in the report contains the schedule or the output of the learner's code.
     Summary,
 }
 
-/// What `check` and `list` print as JSON. An exercise has the same `name` in the output of both commands.
+/// The data that `check` and `list` print as JSON. An exercise has the same `name` in the output of both
+/// commands.
 #[derive(Serialize)]
 struct Document<'a, T> {
     /// The version number of this format. The version increases when a field is removed or gets another

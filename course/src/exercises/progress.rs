@@ -17,10 +17,10 @@
 //! `mending ex22-bounded-acceptor mend1` says that the exercise's file contains the wrong answer of that task.
 //! The line `way evening` says which way through the course the learner follows.
 //!
-//! Lines with a former name of the exercise also count; the former names are the value of `formerly` in its
-//! `exercise.toml`. The commands only append lines. So no line is lost if two commands run at the same time.
-//! The file can be read and edited by hand, and lines that this version does not understand are kept. Git
-//! ignores the progress file, and an update of the project does not change it.
+//! Lines with a former name of the exercise also count; the key `formerly` in the exercise's `exercise.toml`
+//! lists the former names. The commands only append lines. So no line is lost if two commands run at the same
+//! time. The file can be read and edited by hand, and lines that this version does not understand are kept.
+//! Git ignores the progress file, and an update of the project does not change it.
 
 use crate::exercises::stage::Stage;
 use crate::workspace::Workspace;

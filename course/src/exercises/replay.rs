@@ -36,7 +36,7 @@ pub(crate) fn path(workspace: &Workspace) -> PathBuf {
 }
 
 /// Keeps the schedule of the first failure of a check, or removes the kept schedule if the answer is right.
-/// The failures of a stub are not the learner's failures, so they change nothing.
+/// The failures of a stub are not the learner's failures, so these failures change nothing.
 pub(super) fn renew(workspace: &Workspace, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
     match (report.verdict, report.failures(exercise).first()) {
         (Verdict::Solved, _) => forget(workspace),
@@ -133,7 +133,7 @@ fn hold(holders: &mut Vec<Option<usize>>, event: &Event) {
     holders[lock] = holder;
 }
 
-/// Returns what a thread does, in words, and which threads it wakes.
+/// Returns the action of a thread in words, and the threads that it wakes.
 fn words(schedule: &Schedule, event: &Event) -> String {
     let words = told(schedule, &[Event { line: None, ..event.clone() }]);
     match &event.action {

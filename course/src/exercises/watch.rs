@@ -1,8 +1,8 @@
 //! `watch`: checks an exercise each time that the learner saves its file. While `watch` runs in a terminal,
 //! the user can give the other commands by pressing keys.
 //!
-//! The command checks the times of the files a few times a second. There are only a few files, and polling
-//! works on every system and file system.
+//! The command checks the times of the files a few times a second. Polling is enough, because there are only
+//! a few files, and it works on every system and file system.
 
 use crate::exercises::keys::{Key, Keys};
 use crate::exercises::{Learner, catalogue, report, say};

@@ -20,7 +20,7 @@ pub(super) struct Starter {
     /// This program, which is also the guard. The path is determined when the course starts: it names the
     /// program even if the learner rebuilds the program later.
     pub(super) guard: PathBuf,
-    /// How long a command may take.
+    /// The time limit for a command.
     pub(super) patience: Duration,
     /// The pool of the live course. This pool is not the pool that serves the book: a command keeps its
     /// threads for as long as the command runs, and the reader watches how many threads are busy with

@@ -19,11 +19,11 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// How long a command may take to end after SIGINT.
+/// The time that a command may take to end after SIGINT.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Runs a shell command until it ends or must end, and returns its status as a shell reports it: the exit
-/// status, or 128 and the number of the signal.
+/// Runs a shell command until the command ends or must end, and returns the status as a shell reports it: the
+/// exit status, or 128 and the number of the signal.
 ///
 /// `typing` says whether the command's standard input stays open, as at a terminal, or is empty.
 ///

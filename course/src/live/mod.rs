@@ -59,19 +59,19 @@ use std::time::Duration;
 /// write. The path ends with the number of the process.
 const FOLDER: &str = "course/live-";
 
-/// How many runs there may be at a time.
+/// The largest number of runs at a time.
 const AT_ONCE: usize = 4;
 
 /// How many runs are remembered. A page that asks for an older run is told that it is too late.
 const REMEMBERED: usize = 32;
 
-/// How long a command may take; a build counts as a separate command.
+/// The time limit for a command; a build counts as a separate command.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// How long the course, at its end, waits for the killed commands to end.
+/// The time for which the course, at its end, waits until the killed commands have ended.
 const LAST_MOMENT: Duration = Duration::from_secs(5);
 
-/// The runs of this process, and what they need.
+/// The runs of this process, and the data that these runs need.
 pub(crate) struct Live {
     workspace: Workspace,
     starter: Starter,

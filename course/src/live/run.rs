@@ -14,33 +14,33 @@ use std::process::ChildStdin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many bytes of output a run may print.
+/// The largest number of bytes of output that a run may print.
 const MOST_BYTES: usize = 1 << 20;
 
-/// How many lines of output a run may print; a browser would show more lines only slowly.
+/// The largest number of lines of output that a run may print; a browser would show more lines only slowly.
 const MOST_LINES: usize = 10_000;
 
-/// How many lines one poll returns.
+/// The largest number of lines that one poll returns.
 const AT_A_TIME: usize = 1_000;
 
-/// How many lines of standard error are kept: the last ones.
+/// The number of lines of standard error that are kept; these are the last lines.
 const LAST: usize = 20;
 
-/// The commands that one press of a button runs.
+/// The commands that run after one press of a button.
 pub(super) struct Run {
     state: Mutex<State>,
-    /// Cancelled when the run has to end before its commands do.
+    /// The token is cancelled when the run must end before its commands have ended.
     pub(super) ending: CancelToken,
 }
 
 struct State {
     began: Instant,
     ended: Option<Duration>,
-    /// Why the run ended before its commands did.
+    /// The reason why the run ended before its commands had ended.
     cut_short: Option<String>,
     building: bool,
     parts: Vec<Part>,
-    /// The lines of all commands in the order in which they came, each with the number of its command.
+    /// The lines of all commands in the order of their arrival, each with the number of its command.
     lines: Vec<(usize, String)>,
     bytes: usize,
     errors: VecDeque<String>,

@@ -8,7 +8,7 @@ use std::time::Instant;
 const LONGEST_HEAD: usize = 64 * 1024;
 const MOST_FIELDS: usize = 100;
 
-/// Why a request got no answer.
+/// The reason why a request got no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Failure {
@@ -64,7 +64,7 @@ pub(crate) struct Answer {
     pub(crate) stays: bool,
 }
 
-/// How the end of an answer's body is found.
+/// The way in which the end of an answer's body is found.
 enum Body {
     Sized(u64),
     Chunked,

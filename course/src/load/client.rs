@@ -7,8 +7,8 @@
 //! A server may close a connection between two requests, just when the client sends the next one. As browsers
 //! do, the client then sends the request again on a new connection. The request is a GET, so sending it twice
 //! does no harm. If the server closes a connection, this is a failure only if the connection has not answered
-//! any request yet. So a request is sent again only after an earlier answer, and the number of repetitions is
-//! bounded.
+//! any request yet. So a request is sent again only if an earlier request got an answer, and the number of
+//! repetitions is bounded.
 
 use super::answer::{Answers, Failure};
 use super::schedule::{Schedule, Ticket};
@@ -19,8 +19,8 @@ use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How long a client pauses after a failed connection, so that it does not send requests to a dead server in
-/// a busy loop.
+/// The pause of a client after a failed connection; without it, the client would send requests to a dead
+/// server in a busy loop.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The settings that all polite clients of a run share.

@@ -13,13 +13,13 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How long a client waits for a connection, and the longest pause after a connection. Without the pause,
-/// a client whose connections are closed at once would connect thousands of times in a second.
+/// The time for which a client waits for a connection, and the longest pause after a connection. Without the
+/// pause, a client whose connections are closed at once would connect thousands of times in a second.
 const CONNECT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How often a blocked read or write checks whether the run is over. On most systems the shutdown of the
-/// socket wakes the thread at once; this check is for the other systems.
+/// The interval at which a blocked read or write checks whether the run is over. On most systems the shutdown
+/// of the socket wakes the thread at once; this check is for the other systems.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A way to misbehave.
@@ -53,7 +53,7 @@ impl Rudeness {
     }
 }
 
-/// How the connections of one kind of client ended.
+/// Statistics about one kind of client: how its connections ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Fate {
     pub(crate) connections: u64,
@@ -94,7 +94,7 @@ enum End {
 pub(crate) struct Rude {
     pub(crate) kind: Rudeness,
     pub(crate) target: Target,
-    /// How long a dripping client pauses between two bytes.
+    /// The pause of a dripping client between two bytes.
     pub(crate) drip: Duration,
     pub(crate) stop: CancelToken,
 }

@@ -20,7 +20,7 @@ use std::thread;
 use std::time::Duration;
 use tracing::{info, warn};
 
-/// How long a stage may take until it prints its address.
+/// The time limit for a stage to print its address.
 const START: Duration = Duration::from_secs(10);
 
 pub(crate) struct Stage {

@@ -15,8 +15,8 @@ pub(crate) struct Tally {
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) failures: BTreeMap<Failure, u64>,
     pub(crate) bytes: u64,
-    /// How many requests were sent again because the server had closed the connection between two requests;
-    /// servers may do this.
+    /// The number of requests that were sent again because the server had closed the connection between two
+    /// requests; servers may do this.
     pub(crate) retries: u64,
     pub(crate) last_answer: Option<Instant>,
 }
@@ -77,8 +77,8 @@ impl Tally {
     }
 }
 
-/// Counts that other threads can read during the run. Relaxed is enough: the counts are only numbers,
-/// and no other data depends on them.
+/// Counts of answers and failures that other threads can read during the run. Relaxed is enough: the counts
+/// are only numbers, and no other data depends on them.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     answered: AtomicU64,

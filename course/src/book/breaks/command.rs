@@ -117,7 +117,7 @@ fn alone(workspace: &Workspace) -> anyhow::Result<File> {
     Ok(lock)
 }
 
-/// Asks for the reader's prediction, if there is a reader.
+/// Asks the reader for a prediction, if there is a reader.
 fn ask() -> Option<String> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         return None;

@@ -73,7 +73,7 @@ pub(super) fn broken_copy(
     Ok(Some(copy))
 }
 
-/// Returns the files that a patch changes in the project in `root`, each with its new text.
+/// Returns the files that a patch changes in the project in `root`, each file with its new text.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read, or if the patch does not apply to it.

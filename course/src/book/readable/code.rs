@@ -61,10 +61,10 @@ fn columns(theme: &[Declaration]) -> anyhow::Result<usize> {
     Ok((1..u16::MAX).take_while(fits).count())
 }
 
-/// Returns whether a line is wider than the page and would be hard to read if it were wrapped.
+/// Returns whether a line is wider than the page and would be hard to read after wrapping.
 fn is_torn(line: &str, language: &str, columns: usize) -> bool {
     let text = line.trim_start();
-    // A comment may wrap, even if it follows code; only the code itself must not be too wide.
+    // A comment may wrap, even if it follows code; but the code itself must not be too wide.
     let code = line.split_once(" // ").map_or(line, |(code, _)| code);
     let is_comment = ["//", "#", "--"].iter().any(|comment| text.starts_with(comment));
     if is_comment || code.chars().count() <= columns {
