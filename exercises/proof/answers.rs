@@ -3,7 +3,7 @@
 //! folder `right`. A right answer is compiled from its own file, and a wrong answer from a file that this
 //! script writes. `model` has each stub and wrong answer, `solutions` has each right answer, and `memory` has
 //! all answers to the exercises with the model of memory. `real` has no wrong answers: on real threads they
-//! may pass by luck, so the proof does not check them there. But if only one exercise is built
+//! may pass by luck, so the proof does not check wrong answers there. But if only one exercise is built
 //! (`EXERCISE_ONLY=ex01`), `real` has its wrong answers, because `cargo course wrong` counts how often they
 //! pass.
 //!
@@ -125,9 +125,9 @@ fn code_of(program: &Program, folder: &Path, exercises: &[Exercise]) -> Option<P
     })
 }
 
-/// Writes a wrong answer as a file. An answer whose edit does not apply is left out with a warning, and the
-/// proof reports it later. The build must not fail, because it builds the program with which a maintainer
-/// repairs the edit.
+/// Writes a wrong answer as a file. If an edit does not apply, its answer is left out with a warning, and the
+/// proof reports the answer later. The build must not fail, because it builds the program with which a
+/// maintainer repairs the edit.
 fn write_out(exercise: &Exercise, wrong: &Wrong) -> Option<PathBuf> {
     let path = out_dir().join(&exercise.name).join(format!("{}.rs", wrong.name));
     match exercise.wrong_answer(wrong) {

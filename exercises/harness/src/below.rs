@@ -1,8 +1,8 @@
 //! Executors for an answer that runs its jobs on another executor: a property gives one of them to the
 //! answer. This file is compiled twice, like `probe.rs`.
 //!
-//! Each exercise has its own executor trait, and its suite implements that trait for these executors. Each
-//! executor accepts a job, or returns the job to the caller.
+//! Each exercise has its own executor trait, and the suite of the exercise implements that trait for these
+//! executors. Each executor accepts a job, or returns the job to the caller.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -63,8 +63,8 @@ fn call(entry: Job) {
 /// The action that an executor takes when it is given an entry.
 type Answer = Box<dyn FnOnce(Job) -> Result<(), Job> + Send>;
 
-/// An executor that keeps entries until the property tells it to call them, and that refuses entries if it is
-/// told to.
+/// An executor that keeps entries until the property tells it to call the entries, and that refuses entries
+/// if the property says so.
 #[derive(Default)]
 pub struct Desk {
     entries: Arc<Shared<VecDeque<Job>>>,
@@ -78,8 +78,8 @@ impl Desk {
         Arc::default()
     }
 
-    /// Handles the job as the property has ordered; without an order, queues the job, or refuses it and gives
-    /// it back.
+    /// Handles the job as the property has ordered; without an order, either puts the job into the queue, or
+    /// refuses the job and returns it to the caller.
     pub fn submit(&self, job: Job) -> Result<(), Job> {
         if let Some(answer) = self.answers.with(VecDeque::pop_front) {
             return answer(job);
@@ -93,13 +93,13 @@ impl Desk {
         Ok(())
     }
 
-    /// Sets whether the desk refuses entries from now on.
+    /// Sets whether the desk refuses all entries from now on.
     pub fn refuse(&self, refuses: bool) {
         self.refuses.with(|now| *now = refuses);
     }
 
-    /// Makes the next `submit` wait at the gate; after the gate opens, `submit` queues its entry, or refuses
-    /// it.
+    /// Makes the next `submit` wait at the gate; after the gate opens, `submit` puts its entry into the
+    /// queue, or refuses the entry.
     pub fn decide_at(&self, gate: &Arc<Gate>, takes: bool) {
         let (gate, queue) = (Arc::clone(gate), Arc::clone(&self.entries));
         let answer = move |entry| {

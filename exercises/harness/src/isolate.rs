@@ -1,8 +1,8 @@
 //! Runs each property in its own process, and reads the report of that process.
 //!
 //! The test starts its own binary again, with the name of the property in the environment. The child runs the
-//! property. As soon as the verdict is known, the child writes it as one line, and ends. So a wrong answer
-//! cannot hide the failure by what it leaves behind: for example, threads that wait for each other,
+//! property. As soon as the child knows the verdict, it writes the verdict as one line, and ends. So a wrong
+//! answer cannot hide the failure by what it leaves behind: for example, threads that wait for each other,
 //! destructors that would hang, or a panic during a panic. The parent ends a child that does not end by
 //! itself.
 
@@ -24,8 +24,8 @@ use crate::{last_words, report};
 const OUTPUT_LINES: usize = 20;
 /// The number of bytes after which a child's output is discarded.
 const OUTPUT_BYTES: usize = 4 << 20;
-/// The time that the parent waits for a silent child after the child's deadline, so that the child can still
-/// report what it was doing.
+/// The time that the parent waits for a silent child after the child's deadline; in this time the child can
+/// still report what it was doing.
 const GRACE: Duration = Duration::from_secs(5);
 /// The environment variable with glibc's settings. Other C libraries ignore the variable.
 const ALLOCATOR: &str = "GLIBC_TUNABLES";
@@ -144,7 +144,7 @@ impl Running {
         self.stderr.kept().clear();
     }
 
-    /// Returns the report with this number, if the child has written it.
+    /// Returns the report with this number, if the child has written such a report.
     pub(crate) fn report(&self, nonce: &str) -> Option<Verdict> {
         report::find(&String::from_utf8_lossy(&self.stdout.kept()), nonce)
     }
@@ -232,8 +232,8 @@ impl Reader {
         Self { kept, thread: Some(thread) }
     }
 
-    /// Returns the output that was read. If the call must not wait for the end of the output, it returns only
-    /// the output so far, because a process that the child has started may keep the pipe open.
+    /// Returns the output that was read. A call that must not wait for the end of the output returns only the
+    /// output so far, because a process that the child has started may keep the pipe open.
     fn text(&mut self, to_the_end: bool) -> String {
         if to_the_end && let Some(thread) = self.thread.take() {
             let _ = thread.join(); // it does not panic

@@ -44,7 +44,7 @@ extern "C" fn at_the_end() {
     }
 }
 
-/// Returns the text of the last line, or nothing if there is no choice between failures.
+/// Returns the text of the last line; returns `None` if there is no choice between failures.
 fn begin_with(failed: &[(String, Failure)]) -> Option<String> {
     if failed.len() < 2 {
         return None;

@@ -13,7 +13,7 @@ use crate::verdict::fail;
 /// a right answer, the other threads sleep after at most a thousandth of this number.
 const PATIENCE: usize = 2_000;
 
-/// A number that threads change and wait for, such as the number of jobs that have begun.
+/// A number that threads change and for which they wait, such as the number of jobs that have begun.
 #[derive(Debug)]
 pub struct Counter {
     what: &'static str,
@@ -104,8 +104,8 @@ pub fn others_come_to_rest() -> bool {
 }
 
 /// Waits until `threads` spawned threads sleep: on a learner's condition variable, for a message, or for a
-/// lock that a sleeping thread holds. If there are more spawned threads, all of them must sleep. Fails if the
-/// threads never sleep, because they spin or have ended.
+/// lock that a sleeping thread holds. If there are more than `threads` spawned threads, all of them must
+/// sleep. Fails if the threads never sleep, because they spin or have ended.
 ///
 /// On real threads only the watchdog limits the wait.
 pub fn until_asleep(threads: usize, cause: &str) {
@@ -153,7 +153,7 @@ pub struct Judged<P: ?Sized + 'static> {
     pub about: &'static str,
     /// True if the test must pass with this program.
     pub is_right: bool,
-    /// Makes a program that is judged.
+    /// Makes a program that the learner's test must judge.
     pub new: fn() -> Arc<P>,
 }
 

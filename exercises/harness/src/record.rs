@@ -2,8 +2,8 @@
 //! thread is doing now.
 //!
 //! There is one record for each process, behind an ordinary lock. Under the model only one thread runs at a
-//! time; on real threads the lock gives the events an order. The [recorder](crate::recorder) writes the
-//! record, and a [verdict](crate::verdict) is made from it.
+//! time; on real threads the lock of the record puts the events into an order. The
+//! [recorder](crate::recorder) writes the record, and a [verdict](crate::verdict) is made from it.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -51,9 +51,9 @@ pub(crate) struct Thread {
     pub(crate) doing: Doing,
     pub(crate) line: Option<u32>,
     /// The calls from which this thread has not returned yet, each with its description and the likely cause
-    /// if it does not return.
+    /// if the call does not return.
     pub(crate) expectations: Vec<(String, String)>,
-    /// The innermost call that must not wait for anything, and the likely cause if it waits.
+    /// The innermost call that must not wait for anything, and the likely cause if this call waits.
     pub(crate) at_once: Option<(String, String)>,
     /// True if the thread was spawned through `crate::sync`, by the learner's code or by the property.
     pub(crate) spawned: bool,
@@ -62,7 +62,8 @@ pub(crate) struct Thread {
 }
 
 pub(crate) struct Record {
-    /// Counts the runs of the property, so that threads left over from an earlier run can be recognised.
+    /// Counts the runs of the property, so that a thread that is left over from an earlier run can be
+    /// recognised.
     pub(crate) run: usize,
     /// The number of the last run before the first run of this property.
     pub(crate) begun: usize,
@@ -80,7 +81,7 @@ pub(crate) struct Record {
     pub(crate) aside: bool,
     /// The state of the test, if the answer is a test and the property runs it.
     pub(crate) judged: Option<Judged>,
-    /// Returns the key of the calling thread; the model and real threads find it in different ways.
+    /// Returns the key of the calling thread; the model and real threads find this key in different ways.
     who: Option<fn() -> ThreadKey>,
 }
 
@@ -173,8 +174,8 @@ impl Record {
         }
     }
 
-    /// Returns the name, with a number after it if an earlier thread has the same name, so that a reader can
-    /// tell the two apart.
+    /// Returns the name; if an earlier thread has the same name, adds a number, so that a reader can tell the
+    /// two threads apart.
     fn told_apart(&mut self, name: String) -> String {
         let threads = self.names.entry(name.clone()).or_default();
         *threads += 1;
@@ -211,8 +212,8 @@ pub(crate) fn here<R>(f: impl FnOnce(&mut Record, usize) -> R) -> Option<R> {
     (key.run == record.run).then(|| f(&mut record, key.thread))
 }
 
-/// Returns the line if it is in the learner's file. The result is `None` for a line of a suite or of the
-/// harness, because a reader would mistake it for a line of the learner's file.
+/// Returns the line if the line is in the learner's file. The result is `None` for a line of a suite or of
+/// the harness, because a reader would mistake it for a line of the learner's file.
 pub(crate) fn line(at: &Location<'_>) -> Option<u32> {
     let mut folders = at.file().as_bytes().rsplit(|byte| matches!(byte, b'/' | b'\\')).skip(1);
     let mut inner = folders.next().unwrap_or_default();

@@ -15,7 +15,8 @@ const TICK: Duration = Duration::from_millis(500);
 /// waiting.
 const COMPUTES: Duration = Duration::from_millis(50);
 
-/// A number that grows with each event, so that the watchdog can see that nothing happens.
+/// A number that grows with each event; if the number does not change, the watchdog sees that nothing
+/// happens.
 static PROGRESS: AtomicU64 = AtomicU64::new(0);
 
 /// Records that an event has happened, so that the watchdog can see it.

@@ -22,12 +22,12 @@ use crate::report::{self, new_nonce};
 /// The parent's side of a worker process.
 pub struct Worker {
     command: Command,
-    /// The process, and the last job that it has done.
+    /// The process, and the last job that this process has done.
     running: Option<(Running, Option<String>)>,
 }
 
 impl Worker {
-    /// Makes a worker without a process. `program`, with these arguments, must be a program that asks for its
+    /// Makes a worker without a process. `program` must be a program that, with these arguments, asks for its
     /// work with [`next_job`].
     pub fn new(program: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(program);
@@ -95,7 +95,7 @@ impl Drop for Worker {
 }
 
 /// The worker process calls this function: it reports how many times the previous job has held, and waits for
-/// the next job. Returns `None` when there are no more jobs.
+/// the next job. Returns `None` if there are no more jobs.
 pub fn next_job(held: Option<usize>) -> Option<String> {
     if let Some(runs) = held {
         report::report(&Ok(runs)).ok()?;

@@ -6,7 +6,8 @@ mod failing;
 
 use failing::{PROMISE, message, written};
 
-/// The properties, each with a learner's test. A program is a number; 1 is right, and 2 is wrong.
+/// The properties of this file; each of them has a learner's test. A program is a number; 1 is right, and 2
+/// is wrong.
 mod properties {
     use exercises_harness::model::probe::Judged;
     use exercises_harness::model::sync::{Arc, Condvar, Mutex, mpsc, thread};
@@ -98,7 +99,7 @@ mod properties {
     }
 }
 
-/// For each property, a test of the same name, which `cargo test` ignores and other tests run.
+/// A test for each property, with the same name; `cargo test` ignores these tests, and other tests run them.
 macro_rules! tests_that_fail {
     ($($name:ident)*) => {
         $(#[test]

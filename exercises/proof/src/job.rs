@@ -19,7 +19,7 @@ pub struct Job<'a> {
     /// The names of the properties, separated by commas.
     pub properties: &'a str,
     /// The number of schedules under the model, or the number of runs on real threads. `None` means all
-    /// schedules, or as many runs as in a learner's test.
+    /// schedules under the model, or as many runs on real threads as in a learner's test.
     pub runs: Option<usize>,
 }
 

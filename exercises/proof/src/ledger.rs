@@ -1,12 +1,12 @@
 //! `proven.toml`: the exercises that were proven for [`ROUNDS`] rounds, and a hash of the state in which each
 //! was proven.
 //!
-//! The number of a round alone decides which schedules it tries. So as long as nothing that decides a verdict
-//! changes, a second run of the same rounds has a known result. (Changes to comments and documentation of the
-//! library do not count.) The tests run the first round of every exercise that is built; for most exercises,
-//! they look for the result of the other rounds in this file. The ledger only saves repetitions: a forged
-//! line hides at most one repetition, because the tests also run all rounds of one exercise, and after each
-//! change this is another exercise.
+//! The schedules that a round tries depend only on the number of the round. So as long as nothing that
+//! decides a verdict changes, a second run of the same rounds has a known result. (Changes to comments and
+//! documentation of the library do not count.) The tests run the first round of every exercise that is built;
+//! for most exercises, they look for the result of the other rounds in this file. The ledger only saves
+//! repetitions: a forged line hides at most one repetition, because the tests also run all rounds of one
+//! exercise, and after each change this is another exercise.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -20,7 +20,8 @@ pub enum State {
     NotRun,
 }
 
-/// The report of a process that has run a property: the number of runs in which it held, or the failure.
+/// The report of a process that has run a property: the number of runs in which the property held, or the
+/// failure.
 pub type Verdict = Result<usize, Box<Failure>>;
 
 /// The failure of a property.

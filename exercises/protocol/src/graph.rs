@@ -143,7 +143,8 @@ pub struct Player {
 pub struct State {
     /// The position of each thread.
     pub threads: Vec<Stand>,
-    /// The thread that holds each lock. The number of a thread is its index in [`Graph::threads`].
+    /// The thread that holds each lock. Threads are numbered: the number of a thread is its index in
+    /// [`Graph::threads`].
     pub holders: Vec<Option<usize>>,
     /// The moves in this state: one for each thread that can go on, or several for a notification that can
     /// wake one of several threads. A state in which the run has ended has no moves.

@@ -1,4 +1,4 @@
-//! The exercises that are not packages of their own: `exercises/kinds.toml`.
+//! The exercises that are not separate packages: `exercises/kinds.toml`.
 //!
 //! In such an exercise, a learner repairs a wrong answer, predicts the outcome of code, or plays the
 //! scheduler. The code exists already: it is a wrong answer to another exercise, or an example of the library
@@ -84,7 +84,7 @@ pub enum Shown {
 pub struct Choice {
     pub text: String,
     pub why: String,
-    /// Words that occur in the output only if this option is right.
+    /// Words that are in the output only if this option is right.
     pub seen: Option<String>,
 }
 

@@ -4,9 +4,9 @@
 //! learner's file; `exercises-proof` checks the tests; `cargo course` starts the tests and shows their
 //! results. Each definition that two of the programs need is in this crate, and only here:
 //!
-//! * [`Exercise`] is the content of `exercise.toml`, which is the only list of an exercise's properties. Its
-//!   [wrong answers](wrong) are in `wrong.diff`, and [`Minutes`] is the time that it takes. [`Contents`] is
-//!   the order of the book, and the exercises have the same order.
+//! * [`Exercise`] is the content of `exercise.toml`, which is the only list of an exercise's properties. The
+//!   [wrong answers](wrong) of an exercise are in `wrong.diff`, and [`Minutes`] is the time that the exercise
+//!   takes. [`Contents`] is the order of the book, and the exercises have the same order.
 //! * [`Kinds`] are the exercises that are not packages: answers to mend, outcomes to predict, and programs to
 //!   schedule.
 //! * [`Mode`] says whether a property is checked under the model or on real threads.

@@ -3,7 +3,8 @@
 //! The rule is: one minute for 100 words of the README, and one minute for each line of the solution that the
 //! stub lacks. No learner works at exactly this speed, so the result is a range in steps of five minutes:
 //! from three quarters of the sum to one and a half times as much. The README states the range, and the proof
-//! compares it with the rule. So the range is known even if the solution of the exercise is not there.
+//! compares it with the rule. So the range is known even if the project does not contain the solution of the
+//! exercise.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs;

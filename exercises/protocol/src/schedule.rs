@@ -3,8 +3,8 @@
 //!
 //! Threads, locks and condition variables are numbered in the order in which they were made. A thread that is
 //! not running is either ready to go on or waiting. The last event of a waiting thread says what the thread
-//! waits for: [`Action::Want`], [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. The thread's next
-//! event ends the wait.
+//! waits for: [`Action::Want`], [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. The next event of
+//! the thread ends its wait.
 
 use std::collections::BTreeSet;
 
@@ -29,8 +29,8 @@ pub struct Schedule {
 pub struct Thread {
     /// The thread's name.
     pub name: String,
-    /// The activity of the thread at the end, for a sentence that begins with its name: "waits on a Condvar
-    /// at line 41".
+    /// The activity of the thread at the end, for a sentence that begins with the thread's name: "waits on a
+    /// Condvar at line 41".
     pub end: String,
 }
 
@@ -126,8 +126,8 @@ impl Schedule {
         self.events.is_empty()
     }
 
-    /// Keeps only the last events, as many as given, and the threads that these events name. If the decisive
-    /// event is earlier, the events around it are kept instead.
+    /// Keeps only the last events, up to the given number, and the threads that these events name. If the
+    /// decisive event is earlier, the events around it are kept instead.
     pub fn shorten(&mut self, most: usize) {
         let from = self.events.len().saturating_sub(most);
         let from = self.decisive.map_or(from, |decisive| from.min(decisive.saturating_sub(most / 2)));

@@ -1,8 +1,8 @@
 //! Decides which failure a learner sees first.
 //!
-//! One mistake often breaks several properties, and the messages of some of them mislead: for example, an
-//! answer with a thread for each job also breaks the order of jobs. So the failures are shown in an order
-//! that begins with the one that says most about the mistake:
+//! One mistake often breaks several properties, and some of their messages mislead: for example, an answer
+//! with a thread for each job also breaks the order of jobs. So the failures are shown in an order that
+//! begins with the one that says most about the mistake:
 //!
 //! 1. A failure in a step that the property tests comes before a failure in an `aside`, such as a pool that
 //!    never ends.

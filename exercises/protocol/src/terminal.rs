@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal};
 
 use terminal_size::{Width, terminal_size_of};
 
-/// The width of text if no width is known, as in a file or through a pipe.
+/// The width of text if the width of the output is not known, as in a file or through a pipe.
 const WIDTH: usize = 100;
 /// The largest width of text, because wider text is hard to read. Pictures may be wider.
 const WIDEST_TEXT: usize = 100;

@@ -37,7 +37,7 @@ pub(super) fn sender_kept(record: &Record) -> Option<Cause> {
     })
 }
 
-/// A sleeping thread, and the last notification of the condition variable on which it sleeps.
+/// A sleeping thread, and the last notification of the condition variable on which the thread sleeps.
 struct Sleeper<'a> {
     name: &'a str,
     /// The event of the notification, and whether it was a `notify_all`.

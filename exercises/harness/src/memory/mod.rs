@@ -7,7 +7,7 @@
 //! instead. Loom tries *every* schedule of a few steps; at every load of an atomic, it also tries each value
 //! that the orderings allow the thread to see. The model of memory also watches [`Plain`](sync::Plain)
 //! memory: if two threads use it, the property fails unless something makes the first use happen before the
-//! second one.
+//! second use.
 //!
 //! All schedules are tried in the same order, so there is no seed. A property must be small: two or three
 //! threads, each with one or two calls.

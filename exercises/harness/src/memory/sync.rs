@@ -6,8 +6,8 @@
 //! orders for plain stores, too, and that would have two consequences. First, a thread that swaps until it
 //! finds a lock free could find its own value again and again, without end. Second, two threads that each
 //! raise a flag and look at the other flag, with `SeqCst` everywhere, would seem to miss each other. For the
-//! same reason the first value is stored once more, because loom does not order the value with which an
-//! atomic is made.
+//! same reason, the first value is stored once more after the atomic is made, because loom does not order the
+//! value with which an atomic is made.
 
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
@@ -128,7 +128,7 @@ pub mod atomic {
                 }
 
                 /// Changes the value to the result of `f`, and tries again whenever another thread has
-                /// changed the value meanwhile; fails if `f` returns `None`.
+                /// changed the value in the meantime; fails if `f` returns `None`.
                 #[track_caller]
                 pub fn fetch_update(
                     &self,

@@ -10,7 +10,7 @@ pub(super) struct Question {
     what: What,
     /// The number of threads among which the answer chooses; 0 if the question is not about threads.
     threads: u16,
-    /// The position of the running thread among these threads, if it can go on.
+    /// The position of the running thread among these threads, if the running thread can go on.
     current: Option<u16>,
     /// Identifies the threads. The only requirement is that the same threads always result in the same
     /// number.

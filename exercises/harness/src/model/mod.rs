@@ -36,7 +36,7 @@ mod backend {
     pub(super) use shuttle::sync::{Barrier, atomic};
     pub(super) use shuttle::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
     pub(super) use shuttle::thread;
-    // The learner gets these items unchanged.
+    // The learner gets these items of shuttle unchanged.
     pub use shuttle::sync::BarrierWaitResult;
     pub use shuttle::thread_local;
 
@@ -73,7 +73,7 @@ mod backend {
         CAN_RUN.set(threads);
     }
 
-    /// Returns true if every other thread was waiting when the calling thread was chosen to go on.
+    /// Returns true if every other thread was waiting when the scheduler chose the calling thread.
     pub(super) fn others_wait() -> bool {
         CAN_RUN.get() == 1
     }
@@ -166,7 +166,7 @@ mod backend {
         Ok(scope.spawn(f))
     }
 
-    /// Chooses which sleeper is woken; `sleepers` is their number.
+    /// Chooses which sleeper is woken; `sleepers` is the number of sleepers.
     pub(super) fn pick(sleepers: usize) -> usize {
         ask(Question::is_woken(sleepers))
     }
@@ -223,8 +223,8 @@ pub mod graph;
 /// The number of schedules that are tried.
 pub const SCHEDULES: usize = 2_000;
 
-/// The number of schedules that are run even if they repeat an earlier one: only a repeated run can show that
-/// chance alone decides.
+/// The number of schedules that are run even if they repeat an earlier schedule: only a repeated run can show
+/// that chance alone decides.
 const ALWAYS: u64 = 10;
 
 /// The largest number of steps of a schedule: many times the steps of the longest schedule of a right answer.

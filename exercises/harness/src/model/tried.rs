@@ -1,11 +1,11 @@
 //! Remembers the runs that have been tried, so that no run is tried twice.
 //!
-//! A run is decided by its random choices alone: it is a sequence of a [`Question`], its answer, the next
-//! question, and so on. So the runs of a property are a tree. Each node has the next question, and there is a
-//! branch below the node for every answer that was given so far. Before a run, its course is known: [`Tried`]
-//! follows the tree downwards, and takes each answer from the run's random choices. If this path through the
-//! tree reaches an end, the same run was tried before and has passed, because after a run that fails there
-//! are no more runs.
+//! A run is decided only by its random choices: it is a sequence of a [`Question`], the answer to it, the
+//! next question, and so on. So the runs of a property are a tree. Each node has the next question, and there
+//! is a branch below the node for every answer that was given so far. Before a run, its course is known:
+//! [`Tried`] follows the tree downwards, and takes each answer from the run's random choices. If this path
+//! through the tree reaches an end, the same run was tried before and has passed, because after a run that
+//! fails there are no more runs.
 //!
 //! An answer to the exercise could decide by something other than chance: by a clock, by the order in a
 //! `HashMap`, or by a `static` that an earlier run has changed. Then a question differs from the question in
@@ -17,8 +17,8 @@
 
 use super::chance::{Chance, Question};
 
-/// The largest number of nodes that are kept. If there are more nodes, every run that leaves the kept nodes
-/// is tried.
+/// The largest number of nodes that are kept. If there are more nodes than this, every run that leaves the
+/// kept nodes is tried.
 const MOST_NODES: usize = 1 << 20;
 
 /// The number of runs in a group.
@@ -38,7 +38,7 @@ pub(super) struct Tried {
     remembers: bool,
 }
 
-/// A point that a run can reach.
+/// A node: a point that a run can reach.
 struct Node {
     then: Then,
     /// The answer that leads to this node.

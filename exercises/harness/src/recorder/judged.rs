@@ -1,10 +1,10 @@
 //! Exercises whose answer is a test: the property runs the test on another program, and checks whether the
 //! test fails.
 //!
-//! A test fails in two ways: it panics on the thread that runs it, or it never returns. A panic on another
-//! thread is noticed only by the thread that joins the panicked thread, as under `cargo test`. A failure of
-//! the test ends the process (see [`verdict`](crate::verdict)); if the program is wrong, the report says that
-//! the property holds.
+//! A test fails in two ways: either it panics on the thread that runs the test, or it never returns. A panic
+//! on another thread is noticed only by the thread that joins the panicked thread, as under `cargo test`. A
+//! failure of the test ends the process (see [`verdict`](crate::verdict)); if the program is wrong, the
+//! report says that the property holds.
 
 use std::panic::Location;
 

@@ -50,8 +50,8 @@ pub fn at_once<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Records that the calling thread is in this call, which must not wait. Returns the call that must not wait
-/// in which the thread was before, if there was one.
+/// Records that the calling thread is in this call, which must not wait. Returns the previous call of this
+/// thread that must not wait, if there is one.
 fn must_not_wait(call: Option<(String, String)>) -> Option<(String, String)> {
     here(|record, me| std::mem::replace(&mut record.threads[me].at_once, call)).flatten()
 }
@@ -81,14 +81,14 @@ pub fn live_threads() -> usize {
     census().alive
 }
 
-/// Returns how many times this run has notified one of the learner's condition variables, whether or not a
-/// thread waited on it.
+/// Returns how many times this run has notified one of the learner's condition variables, with or without a
+/// waiting thread.
 pub fn notifications() -> usize {
     let notifies = |event: &&Event| matches!(event.action, Action::Notify { .. });
     current().events.iter().filter(notifies).count()
 }
 
-/// Returns how many times a thread of this run has found a lock taken and has gone on without it.
+/// Returns how many times a thread of this run has found a lock taken and has gone on without the lock.
 pub fn locks_found_taken() -> usize {
     let taken = |event: &&Event| matches!(&event.action, Action::Step(what) if what == LOCK_TAKEN);
     current().events.iter().filter(taken).count()

@@ -20,7 +20,7 @@ pub(crate) fn new_condvar() -> usize {
     record.condvars - 1
 }
 
-/// Records that the calling thread is about to take a lock. If the thread holds this lock already, the
+/// Records that the calling thread is about to take a lock. If the thread already holds this lock, the
 /// property fails at once, because the thread would wait for itself.
 pub(crate) fn locking(lock: usize, at: &Location<'_>) {
     let itself = here(|record, me| {

@@ -119,7 +119,8 @@ fn answer_of(exercise: &Exercise) -> PathBuf {
     copy
 }
 
-/// The copy gets the time of the answer: a file younger than the tests would make Cargo build them again.
+/// The copy gets the modification time of the answer, because Cargo would build the tests again if the file
+/// were younger than the tests.
 fn write(copy: &Path, text: &str, answer: &Path) -> io::Result<()> {
     fs::create_dir_all(copy.parent().unwrap_or(copy))?;
     fs::write(copy, text)?;

@@ -142,7 +142,7 @@ impl<'a> Picture<'a> {
         (!left_out.is_empty()).then(|| format!("not drawn: {}", left_out.join(", ")))
     }
 
-    /// Returns the threads, and what each of them was doing at the end.
+    /// Returns the threads, each with a description of what it was doing at the end.
     fn ends(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let threads = self.lanes.iter().map(|&thread| &self.schedule.threads[thread]);
         threads.map(|thread| (thread.name.as_str(), thread.end.as_str())).filter(|(_, end)| !end.is_empty())
@@ -178,7 +178,7 @@ fn lanes(schedule: &Schedule, rows: &[Row], most: usize) -> (Vec<usize>, usize) 
 }
 
 /// Returns the first activity of every thread, and a row for each step. Taking a lock and the steps under
-/// that lock make one row, if no other thread acted in between.
+/// that lock make one row, if no other thread made a step in between.
 fn all_rows(schedule: &Schedule) -> (Vec<Bar>, Vec<Row>) {
     let mut world = World::of(schedule);
     let before = world.bars();

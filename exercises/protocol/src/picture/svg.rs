@@ -1,8 +1,8 @@
 //! The picture for a page: the lanes and rows, with the promise and the observation above them.
 //!
 //! On a page of the book, the picture has the colours of the reader's theme. Outside of the book it has the
-//! colours of the system, and on paper it is black on white. No state is shown by colour alone. Text is set
-//! in columns, each as wide as its longest line, so texts never overlap.
+//! colours of the system, and on paper it is black on white. Colour is never the only sign that shows a
+//! state. Text is set in columns, each as wide as its longest line, so texts never overlap.
 
 use std::fmt::Write as _;
 

@@ -14,8 +14,8 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Makes the world as it is before the first event. A thread that is started later does not exist in this
-    /// world yet.
+    /// Makes the world in the state before the first event. A thread that is started later does not exist in
+    /// this world yet.
     pub(super) fn of(schedule: &'a Schedule) -> Self {
         let mut doing = vec![Doing::Runs; schedule.threads.len()];
         for event in &schedule.events {

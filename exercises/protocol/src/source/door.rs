@@ -1,7 +1,7 @@
 //! Finds the names in an answer that bypass `crate::sync`.
 //!
-//! A `std::sync::Mutex` is not known to the model: a thread that waits for it blocks all threads for ever.
-//! The model's message in that case is hard to understand, so the file is checked before it runs.
+//! The model does not know a `std::sync::Mutex`: a thread that waits for such a lock blocks all threads for
+//! ever. The model's message in that case is hard to understand, so the file is checked before it runs.
 
 use std::fmt::{self, Display, Formatter};
 

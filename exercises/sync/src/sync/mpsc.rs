@@ -21,8 +21,8 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (Sender(sender), receiver)
 }
 
-/// Makes a channel with room for `bound` messages. If `bound` is 0, a sender waits until its message is
-/// received.
+/// Makes a channel with room for `bound` messages. If `bound` is 0, a sender waits until the receiver has
+/// received its message.
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     let (sender, receiver) = new(Some(bound));
     (SyncSender(sender), receiver)
@@ -119,7 +119,7 @@ impl<T> Drop for Receiver<T> {
     }
 }
 
-/// The right to send. The channel ends when its last `End` is dropped.
+/// The right to send. The channel ends when its last `End` value is dropped.
 #[derive(Debug)]
 struct End<T> {
     channel: Arc<Channel<T>>,

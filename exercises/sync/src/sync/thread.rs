@@ -276,7 +276,8 @@ impl Thread {
         self.0.name.as_deref()
     }
 
-    /// Ends the current `park` of the thread, or else makes its next `park` return at once.
+    /// Ends the current `park` of the thread; if the thread is not parked, makes its next `park` return at
+    /// once.
     #[track_caller]
     pub fn unpark(&self) {
         let Parking { token, unparked } = self.parking();

@@ -80,7 +80,7 @@ impl Scenario {
     }
 }
 
-/// Returns the threads of a scene, and all of its states.
+/// Returns the threads of a scene, and all states of the scene.
 ///
 /// # Panics
 /// Panics if the scene uses objects that the recorder does not see, or has too many states.
@@ -94,8 +94,8 @@ pub fn record(scene: &Scene) -> (Vec<Player>, Vec<State>) {
     (players, states.unwrap_or_else(|problem| panic!("{}: {problem}", scene.name)))
 }
 
-/// Takes the given number of random steps in a scene, and compares each of them with the graph. When a run
-/// ends, the walk begins again.
+/// Makes the given number of random steps in a scene, and compares each step with the graph. When a run ends,
+/// the walk begins again.
 ///
 /// # Errors
 /// Returns an error if a step or an end is not in the graph.

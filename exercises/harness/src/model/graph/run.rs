@@ -42,7 +42,7 @@ pub(super) trait Chooses {
 /// A point of a run, as the recorder sees it, at which a thread or a sleeper is chosen.
 pub(super) struct Now<'a> {
     record: &'a Record,
-    /// The last choice, and the step that followed it.
+    /// The last choice, and the step that followed the choice.
     pub(super) step: Option<&'a Step>,
     /// The last step of each thread.
     pub(super) did: &'a [Stand],
@@ -53,7 +53,7 @@ pub(super) struct Now<'a> {
 #[derive(Default)]
 pub(super) struct Step {
     pub(super) thread: usize,
-    /// All actions of the step, in words; empty if no other thread could notice them.
+    /// All actions of the step, in words; the text is empty if no other thread could notice the actions.
     pub(super) text: String,
     pub(super) line: Option<u32>,
     /// The first action of the step, in words.
@@ -168,7 +168,8 @@ impl Scheduler for Director {
     }
 }
 
-/// Returns true if the event belongs to the trace: another thread can notice it, or a promise needs it.
+/// Returns true if the event belongs to the trace: another thread can notice the event, or a promise needs
+/// the event.
 fn counts(event: &Event) -> bool {
     let quiet = matches!(
         event.action,

@@ -40,8 +40,8 @@ struct Found {
     /// point each thread is at its next event, so the recorder knows what the thread waits for.
     quiet: usize,
     state: State,
-    /// For each thread that can go on: its possible steps, and how each of them begins. Only a notification
-    /// has several possible steps.
+    /// For each thread that can go on: its possible steps, and the beginning of each step. Only a
+    /// notification has several possible steps.
     moves: BTreeMap<(usize, String), (Move, String)>,
 }
 
@@ -145,7 +145,7 @@ impl Chooses for Search {
     }
 }
 
-/// Returns the states, numbered by their distance from the first state.
+/// Returns the states, numbered in the order of their distance from the first state.
 fn in_order(mut found: Vec<Found>) -> Vec<State> {
     let (mut order, mut place) = (Vec::new(), vec![None; found.len()]);
     let mut queue = VecDeque::from([0]);
