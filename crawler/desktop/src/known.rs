@@ -1,4 +1,4 @@
-//! The files that the index had before a run, and for each file whether the run has seen it.
+//! The files that the index had before a run; for each file, also whether the run has seen it.
 //!
 //! Nothing is loaded into memory: each path is looked up in the mapped index, and a flag for each document
 //! records whether its file was seen. So a run needs one byte of memory for each document.

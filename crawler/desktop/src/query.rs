@@ -20,9 +20,9 @@ pub struct Query {
 }
 
 impl Query {
-    /// Parses words as a user types them. A text `"in quotes"` is a phrase, and so is an argument that has
-    /// spaces and no quotes. `-word` excludes files that have this word. All characters except letters and
-    /// digits only separate words, so no input is invalid.
+    /// Parses words in the form in which a user types them. A text `"in quotes"` is a phrase, and so is an
+    /// argument that has spaces and no quotes. `-word` excludes files that have this word. All characters
+    /// except letters and digits only separate words, so no input is invalid.
     ///
     /// # Errors
     /// Returns a sentence for the user if there is nothing to search for.

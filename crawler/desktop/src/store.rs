@@ -88,7 +88,7 @@ impl Store {
         let name = directory.display();
         fs::create_dir_all(directory).with_context(|| format!("cannot make the directory {name}"))?;
         if !directory.join("meta.json").exists() {
-            // Files with names that begin with a dot are lock files, which the library creates before all
+            // Files with names that begin with a dot are lock files; the library creates them before all
             // other files.
             let is_foreign =
                 fs::read_dir(directory).with_context(|| format!("cannot read {name}"))?.any(|entry| {
@@ -137,7 +137,7 @@ impl Store {
     }
 
     /// Compares the whole index with its checksums, because otherwise a commit could copy damaged data and
-    /// write a new checksum for it.
+    /// write a new checksum for these data.
     ///
     /// # Errors
     /// Fails if any part of the index is damaged.

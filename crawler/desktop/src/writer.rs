@@ -1,9 +1,9 @@
 //! The only writer of the index: it accepts documents and makes commits.
 //!
 //! The library has its own threads, which turn documents into parts of the index. The library's queue holds
-//! ten thousand documents of any size; with large files, the documents would take gigabytes. So each batch
-//! of documents holds a permit for the bytes of its texts. The permit is given back when the documents are
-//! dropped, which happens after the library has processed them.
+//! ten thousand documents of any size; with large files, the documents would take gigabytes. So each batch of
+//! documents holds a permit for the bytes of the texts in the batch. The permit is given back when the
+//! documents are dropped, which happens after the library has processed them.
 //!
 //! ```text
 //!   put ─▶ batch ─▶ waits for room ─▶ queue of the library ─▶ its threads ─▶ dropped: room again
@@ -60,7 +60,7 @@ struct Inner {
     /// True if anything was put or removed since the last commit. The same lock protects `has_changed`,
     /// because a removal that waits during a commit must be recorded for the next commit.
     has_changed: bool,
-    /// True if the last commit marked the index as complete.
+    /// True if the last commit has marked the index as complete.
     is_complete: bool,
 }
 
@@ -125,8 +125,8 @@ impl Writer {
         inner.index.delete_term(self.term(key));
     }
 
-    /// Commits all changes atomically: after a crash, the index has all of the changes or none.
-    /// Waits until the changes are on the disk. Returns true if there were changes for the commit to write.
+    /// Commits all changes atomically: after a crash, the index has all of the changes or none. Waits until
+    /// the changes are on the disk. Returns true if the commit had changes to write.
     ///
     /// # Errors
     /// Fails if the index cannot be written. After an error, the index stays in the state of the last
@@ -349,8 +349,8 @@ mod tests {
             let mut batch = writer.batch();
             batch.put(file(1), "word".to_owned(), STAMP).unwrap();
             batch.send().unwrap();
-            // The commit and the removal both wait for the lock and may get it in any order; usually the
-            // commit gets it first.
+            // The commit and the removal both wait for the lock; either of them may get the lock first, but
+            // usually the commit does.
             let held = writer.locked();
             thread::scope(|scope| {
                 scope.spawn(|| writer.commit(true).unwrap());

@@ -1,6 +1,6 @@
 //! Checks the frontier and a worker. Each page is handed out once, a site never has more pages in progress
-//! than stripes, and the crawl ends when all pages are finished. Shuttle stops a worker at any moment, and
-//! the tests check that no page is lost.
+//! than it has stripes, and the crawl ends when all pages are finished. Shuttle stops a worker at any moment,
+//! and the tests check that no page is lost.
 
 extern crate executor_model as executor;
 
@@ -30,7 +30,7 @@ fn page(number: usize, depth: u32) -> Job {
 }
 
 /// Returns the links of each page: to the next pages, to the page before, and to the page itself. There are
-/// seven pages; each of the last two pages is the target of only one link.
+/// seven pages; only one link leads to each of the last two pages.
 fn links(url: &str) -> Vec<Job> {
     let number: usize = url.parse().unwrap();
     let to: &[usize] = match number {
@@ -49,7 +49,7 @@ const PAGES: usize = 7;
 struct Book {
     frontier: Frontier,
     now: Instant,
-    /// The pages that fail at their first try.
+    /// The pages whose first try fails.
     fails: &'static [&'static str],
     /// The number of calls of `exchange` that succeed before a call fails.
     good: usize,

@@ -96,8 +96,8 @@ impl Imap {
         Imap { wire, tags: 0 }
     }
 
-    /// Returns true if the server lists a capability. The server is asked each time, because its answer
-    /// before TLS may have come from an attacker.
+    /// Returns true if the server lists a capability. The server is asked each time, because an answer that
+    /// came before TLS may have come from an attacker.
     fn can(&mut self, capability: &str) -> io::Result<bool> {
         let tag = self.send("CAPABILITY")?;
         let mut is_listed = false;

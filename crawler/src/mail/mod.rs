@@ -16,10 +16,10 @@
 //!
 //! 1. A password or a token is never sent over a connection that is not encrypted, unless the account
 //!    allows this.
-//! 2. If an account demands STARTTLS and the server does not offer it, the account fails. Everything that
-//!    the server sent before TLS is discarded, and unexpected bytes before TLS end the session.
-//! 3. A password or a token is never printed, not even if the server sends it back. Passwords and tokens
-//!    are removed from every text that this module returns.
+//! 2. If an account demands STARTTLS and its server does not offer STARTTLS, the account fails. Everything
+//!    that the server sent before TLS is discarded, and unexpected bytes before TLS end the session.
+//! 3. A password or a token is never printed, even if the server sends it back. Passwords and tokens are
+//!    removed from every text that this module returns.
 
 mod account;
 pub mod accounts;

@@ -44,9 +44,9 @@ struct Counts {
 pub struct Seen {
     /// The number of files that all producers have put.
     pub put: usize,
-    /// The number of files that were indexed.
+    /// The number of files that consumers have indexed.
     pub indexed: usize,
-    /// The number of pills that were put.
+    /// The number of pills that producers have put.
     pub pills: usize,
     /// The names of the threads that did not end.
     pub stuck: Vec<&'static str>,

@@ -13,14 +13,14 @@
 //!
 //! # Invariants
 //!
-//! 1. A pill is put only when no producer is left. Each producer puts its last item before it counts as
-//!    ended, and the queue returns the items in the order in which they were put. So no item follows a pill
-//!    in the queue.
+//! 1. A pill is put only when no producer is left. Each producer puts its last item before the producer
+//!    counts as ended, and the queue returns the items in the order in which they were put. So no item
+//!    follows a pill in the queue.
 //! 2. The last producer puts a pill for each consumer that is alive at that time, and each consumer takes
 //!    at most one pill. So each living consumer gets a pill.
-//! 3. A consumer that dies takes no pill: either no pill was put for it, or its pill stays in the queue.
-//!    When all consumers are gone, the queue is closed, so a producer neither waits for room nor puts a
-//!    pill.
+//! 3. A consumer that dies takes no pill: either no pill was put for the consumer, or its pill stays in the
+//!    queue. When all consumers are gone, the queue is closed, so a producer neither waits for room nor puts
+//!    a pill.
 //!
 //! A producer ends when its last clone is dropped: at the end of its work, after an error, by a panic, or
 //! because it was told to stop. The last producer puts its pills even if it is told to stop (the call is
@@ -28,10 +28,10 @@
 //!
 //! # Why not just close it?
 //!
-//! A Rust channel ends by itself when its last sender is dropped, which is enough for many programs. In this
-//! queue, however, each producer and each consumer keeps the whole queue alive. The same is true of a queue
-//! that is shared by name, kept in a field or on another machine, or filled by its own consumers. In a queue
-//! that is kept alive like this, the last sender is never dropped, so a pill must announce the end.
+//! A Rust channel ends without a pill when its last sender is dropped, which is enough for many programs. In
+//! this queue, however, each producer and each consumer keeps the whole queue alive. The same is true of a
+//! queue that is shared by name, kept in a field or on another machine, or filled by its own consumers. In a
+//! queue that is kept alive like this, the last sender is never dropped, so a pill must announce the end.
 //!
 //! The module [`faults`] shows what happens if one of the invariants is missing.
 

@@ -1,4 +1,4 @@
-//! A crawler of web sites that remembers the pages that it has not fetched.
+//! A crawler of web sites; it remembers the pages that it has not fetched.
 //!
 //! ```text
 //!             leases                                    outcomes               changes

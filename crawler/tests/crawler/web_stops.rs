@@ -183,7 +183,7 @@ fn a_run_that_nobody_kills_costs_nothing() {
     }
 }
 
-/// With tokens, no page is lost and no answer is counted twice, but there is one request too many.
+/// With tokens, no page is lost and no answer is counted twice, but one request is sent too often.
 #[test]
 fn each_way_to_share_a_queue_costs_what_the_tables_say() {
     let cost = |lost, asked_again, counted_again, at_once| leases::Cost {

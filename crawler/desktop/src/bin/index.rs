@@ -76,7 +76,7 @@ pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Res
 fn put_files(mut crawl: Crawl, producer: Producer<File>) -> anyhow::Result<(Crawl, bool)> {
     let stop = CancelToken::current();
     while let Some(file) = crawl.next().transpose()? {
-        // The walk ends here if all consumers are gone, or if the walk is stopped, even while it waits for
+        // The walk ends here if all consumers are gone, or if the walk is stopped, even if it is waiting for
         // room in the queue.
         if stop.is_cancelled() || producer.put(file).is_err() {
             return Ok((crawl, false));

@@ -12,8 +12,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The number of files, which is too large for the queue. The pipe for the child's output gets a message for
-/// each file, and cannot hold all messages.
+/// A number of files that is too large for the queue. The pipe for the child's output gets a message for each
+/// file, and cannot hold all messages.
 const MANY: usize = 3000;
 
 fn signal(child: &Child, signal: &str) {

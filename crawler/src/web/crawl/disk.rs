@@ -1,10 +1,10 @@
 //! The store of a crawl that has only one process: the order of the pages is in memory, and the records of
 //! the pages are in a file.
 //!
-//! The store changes its pages in memory and in the file in one place, [`exchange`](Store::exchange). The
-//! data in memory can be restored from the file at any time, and each run restores this data at its start.
-//! The file lacks the pages that are [in flight](super::keeper), which are only in memory; but all records in
-//! the file are true.
+//! The store changes its pages both in memory and in the file, and only in one place,
+//! [`exchange`](Store::exchange). The data in memory can be restored from the file at any time, and each run
+//! restores this data at its start. The file lacks the pages that are [in flight](super::keeper), which are
+//! only in memory; but all records in the file are true.
 
 use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, Trouble};
 use super::keeper::Keeper;
@@ -148,8 +148,8 @@ impl Disk {
         self.recall_links()
     }
 
-    /// Adds links that were beyond the limits of an earlier run. Many pages may have the same link, which
-    /// is added only once.
+    /// Adds links that were beyond the limits of an earlier run. Many pages may have the same link, but the
+    /// link is added only once.
     fn recall_links(&mut self) -> anyhow::Result<()> {
         let mut found = Vec::new();
         self.state.each(|_, record| {

@@ -1,4 +1,4 @@
-//! Asks a site for its rules and its lists before any of its pages is fetched, with one request at a time.
+//! Asks a site for its rules and its lists, with one request at a time, before any of its pages is fetched.
 //!
 //! ```text
 //!             ┌── moved ──┐        ┌─ one list more ─┐
@@ -66,7 +66,7 @@ impl Rules {
         self.robots.allows(url)
     }
 
-    /// Returns the pause that the site asks for.
+    /// Returns the pause for which the site asks.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.robots.crawl_delay()
     }
@@ -190,7 +190,7 @@ impl Asking {
     }
 
     // ANCHOR: step
-    /// Requests the next file. If a panic occurs while an answer is read, there is no answer.
+    /// Requests the next file. If reading an answer panics, there is no answer.
     ///
     /// # Errors
     /// Fails if `token` was cancelled.
@@ -264,8 +264,8 @@ impl Asking {
                 self.text = Some(Vec::new());
                 Robots::all() // it leads back to itself
             }
-            // The file does not exist, or it is at an address that the crawler does not visit. The site's
-            // pages may be at an excluded address as well; then the visit of each page reports the reason.
+            // The file does not exist, or it is at an address that the crawler does not visit. The pages of
+            // the site may be at an excluded address, too; then the visit of each page reports the reason.
             Answer::Nowhere(_) | Answer::Elsewhere(_) => {
                 self.text = Some(Vec::new());
                 Robots::all()

@@ -28,7 +28,7 @@ const DEMO_STRIPES: usize = 16;
 /// A note in a state; the note identifies the built-in site to which the state belongs.
 const DEMO: &str = "built-in site";
 
-/// The values that a run starts with.
+/// The values with which a run starts.
 pub struct Run<S> {
     /// The store of the pages, which knows the pages of earlier runs.
     pub store: Arc<S>,
@@ -47,7 +47,7 @@ impl Run<Mutex<Disk>> {
     /// Opens the state that the command line names, and finds the remaining work.
     ///
     /// # Errors
-    /// Fails if the state cannot be used, or if there is no page to begin with.
+    /// Fails if the state cannot be used, or if the run has no page with which to begin.
     pub fn prepare(args: &CrawlArgs) -> anyhow::Result<Run<Mutex<Disk>>> {
         let (mut starts, is_own) =
             (args.starts.iter().map(normalise).collect::<Vec<_>>(), args.demo.is_some());

@@ -249,7 +249,7 @@ impl State {
     }
     // ANCHOR_END: commit
 
-    /// Returns a note about the whole crawl, by its name.
+    /// Returns a note about the whole crawl; the note is found by its name.
     ///
     /// # Errors
     /// Fails if the file is damaged.

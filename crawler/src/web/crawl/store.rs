@@ -1,4 +1,4 @@
-//! The store of a crawl's pages, as its workers see it, and the work loop of a worker.
+//! The store of a crawl's pages, in the form in which its workers see it, and the work loop of a worker.
 //!
 //! ```text
 //!              leases                              outcomes
@@ -102,8 +102,8 @@ pub struct SiteNow {
 
 // ANCHOR: work
 /// Works until the crawl has ended or `stop` is cancelled, with up to `most` leases at a time. Each lease is
-/// a task of the executor `tasks`, which must have no other tasks. At the end, `tasks` is shut down, and the
-/// interrupted leases are given back. Returns the number of interrupted leases.
+/// a task of the executor `tasks`; this executor must have no other tasks. At the end, `tasks` is shut down,
+/// and the interrupted leases are given back. Returns the number of interrupted leases.
 ///
 /// A `task` must not panic, because after a panic the store would not learn the outcome of the lease.
 ///
@@ -230,7 +230,7 @@ where
     // ANCHOR_END: work
 
     /// Adds an outcome to the outcomes that the next turn reports. Returns true if no other outcome was
-    /// waiting for the next turn.
+    /// already waiting for the next turn.
     fn add(&self, finished: Option<(S::Lease, S::Outcome)>) -> bool {
         let mut all = lock(&self.finished);
         let is_first = all.is_empty();
@@ -254,7 +254,7 @@ where
             return Err(error);
         }
         given_back.append(&mut self.places().refused);
-        // A task that has returned has delivered its outcome, even if the task was told to stop.
+        // A task that has returned has already delivered its outcome, even if the task was told to stop.
         let cut_off = self.tasks.cut_off().unwrap_or_default().into_iter().filter(CutOff::is_certain);
         let cut_off: Vec<_> = cut_off.filter_map(|task| task.tag).collect();
         let count = cut_off.len();

@@ -35,7 +35,8 @@ pub enum Visit {
 
 impl Visitor {
     /// Visits a page unless the `rules` of its site forbid it, and waits for the page's server. If reading a
-    /// page panics, the page counts as failed. If a page is visited again, `before` is its record.
+    /// page panics, the page counts as failed. If the page was visited before, `before` is the record of the
+    /// page.
     ///
     /// # Errors
     /// Fails if `token` was cancelled; then the visit has no result.
@@ -148,7 +149,7 @@ impl Visitor {
         if !matches!(fetched.status, 200..=203) {
             return Ok(Vec::new());
         }
-        // If a page asks crawlers not to follow its links, it counts as a page without links.
+        // If a page asks crawlers not to follow its links, the page counts as a page without links.
         let content_type = fetched.content_type.as_deref();
         let read = if is_html {
             links(&fetched.body, content_type, url, MOST_LINKS, token)?

@@ -38,7 +38,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use url::Url;
 
-/// How long a drop of the site waits for the site's threads, after all of them were told to stop.
+/// The time for which a drop of the site waits for the site's threads, after all of these threads were told
+/// to stop.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// The pause before the next accept if the system has no resources for a connection.
@@ -49,7 +50,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct DemoOptions {
     /// The number of ordinary pages, which is at least one.
     pub pages: usize,
-    /// True if the site has other pages than ordinary pages of about 1.5 kB.
+    /// True if the site has not only ordinary pages of about 1.5 kB, but also other pages.
     pub traps: bool,
     /// The time that the site waits before the first byte of each answer.
     pub delay: Duration,

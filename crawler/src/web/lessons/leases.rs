@@ -181,7 +181,7 @@ enum Next {
     Take,
     Acknowledge(Lease),
     Ask(Lease),
-    /// The worker has a lease, and has sent its request in the given tick.
+    /// The worker has a lease, and has sent its request in the tick that this variant names.
     Finish(Lease, usize),
 }
 

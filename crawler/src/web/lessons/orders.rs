@@ -51,7 +51,7 @@ impl Process {
     }
 }
 
-/// The cost of an order at its worst crash points.
+/// The cost of an order of steps at its worst crash points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
     /// The number of writes of a run that is not killed.
@@ -84,7 +84,7 @@ fn compare<T: Ord>(all: impl IntoIterator<Item = T>, times: &BTreeMap<T, usize>)
 
 // ----- Pages -----
 
-/// The order in which a crawl does its work and records the finished work.
+/// The order in which a crawl does its work and records that the work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// First the page is marked as done, and then its links are written.

@@ -99,7 +99,7 @@ impl fmt::Display for Diary {
     }
 }
 
-/// Returns the site's number for each page.
+/// Returns a number for each page: the number of the page's site.
 fn pages() -> impl Iterator<Item = usize> {
     SITES.iter().enumerate().flat_map(|(site, (_, pages))| iter::repeat_n(site, *pages))
 }

@@ -1,4 +1,4 @@
-//! The report of a run of `crawl` at its end.
+//! The report that a run of `crawl` prints at its end.
 
 use super::graph::{self, Broken, Pages};
 use crate::web::args::CrawlArgs;

@@ -73,8 +73,8 @@ pub struct Limits {
     pub patience: Duration,
     /// The time that a stripe rests after each page; a site may ask for a longer rest.
     pub delay: Duration,
-    /// How many pages of a site are fetched at the same time. If a site asks for pauses, there is a pause
-    /// between any two of its pages.
+    /// How many pages of a site are fetched at the same time. If a site asks for pauses, the crawler pauses
+    /// between any two pages of the site.
     pub per_site: usize,
 }
 
@@ -94,7 +94,8 @@ pub enum Failure {
     Busy(Option<Duration>),
     /// There was no answer, or the answer was broken.
     NoAnswer,
-    /// There was no answer to the last try. An unanswered page counts as failed only if its site answers.
+    /// There was no answer to the last try. A page without an answer counts as failed only if the site of the
+    /// page answers.
     Unanswered,
 }
 

@@ -8,10 +8,10 @@
 //!                   └───────── failed, give_back ────────┘
 //! ```
 //!
-//! Each site has some number of stripes. A page takes a stripe, and the stripe is free again some time
-//! *after* the page is finished: this time is the pause that politeness demands. No thread sleeps during a
-//! pause: the end of each pause is in a list of times, and [`take`](Frontier::take) checks which of these
-//! times have passed.
+//! Each site has a number of stripes. A page takes a stripe, and the stripe is free again some time *after*
+//! the page is finished: this time is the pause that politeness demands. No thread sleeps during a pause: the
+//! end of each pause is in a list of times, and [`take`](Frontier::take) checks which of these times have
+//! passed.
 //!
 //! A stripe of [`StripedExecutor`](executor::StripedExecutor) is different: it starts its next task as soon
 //! as its current task has ended, and runs its tasks in the order of their submission. In the frontier, a
@@ -20,11 +20,11 @@
 //! # A site that is away
 //!
 //! At first, a failure counts against the site, and not against the page. After some failures in a row, or if
-//! the site demands it, the site is closed and paused; after the pause, the crawler asks the site for its
-//! rules again. If the site answers, the failures count against the pages. If the site does not answer, its
-//! pause is doubled, and its pages keep their places and their tries. If a site does not answer for longer
-//! than the crawl's patience, the site is left to the next run: its pages still wait in the state, and the
-//! next run fetches them.
+//! the site demands this, the site is closed and paused; after the pause, the crawler asks the site for its
+//! rules again. If the site answers, the failures count against the pages. If the site does not answer, the
+//! pause of the site is doubled, and its pages keep their places and their tries. If a site does not answer
+//! for longer than the crawl's patience, the site is left to the next run: its pages still wait in the state,
+//! and the next run fetches them.
 //!
 //! # Invariants
 //!
@@ -33,8 +33,8 @@
 //!    to it is finished. So after the last page is finished, no other page can be added.
 //! 3. The number of pages of a site that are being fetched is at most the number of its stripes; a resting
 //!    stripe has no page.
-//! 4. A closed site has no stripes: it is being asked for its rules, or will be asked, and none of its pages
-//!    is handed out.
+//! 4. A closed site has no stripes: it is being asked for its rules, or will be asked for them, and none of
+//!    its pages is handed out.
 //! 5. If a site was left to the next run, none of its pages is open.
 //! 6. Among the pages in progress, at most one was also in progress at two earlier deaths of the process. So
 //!    only this page can be the cause of a third death.
@@ -243,7 +243,7 @@ impl Frontier {
     }
 
     /// Records the end of a pause that a site asked for in an earlier run. Returns true if the pause ends
-    /// later than the patience of this run allows; then the site is left to the next run.
+    /// later than the patience of this run allows; if so, the site is left to the next run.
     pub fn leave_alone(&mut self, name: &Arc<str>, until: Instant, now: Instant) -> bool {
         let new = || Site::default();
         let site = self.sites.entry(Arc::clone(name)).or_insert_with(new);

@@ -68,9 +68,8 @@ impl Site {
         self.must_be_asked || self.taken < self.stripes && !self.waiting.is_empty()
     }
 
-    /// Puts a page in front of all other pages of its depth. The page's last try counts, unless a question
-    /// to the site has stayed unanswered (see `outages`)
-    /// since then.
+    /// Puts a page in front of all other pages of its depth. The last try of the page counts, unless a
+    /// question to the site has stayed unanswered (see `outages`) since this try.
     pub(super) fn put_back(&mut self, page: Job, outages: u32) {
         let attempts = page.attempts + u32::from(self.outages == outages);
         let waiting = Waiting { url: page.url, attempts, deaths: page.deaths };

@@ -1,5 +1,5 @@
-//! The engine: one connection, which is reopened when it breaks, and an error message for each way in which
-//! it can fail.
+//! The engine: one connection, which is reopened after it breaks, and an error message for each way in which
+//! the engine can fail.
 
 use anyhow::{anyhow, bail};
 use redis::{Client, Cmd, Connection, ErrorKind, FromRedisValue, RedisError, cmd, pipe};

@@ -1,4 +1,4 @@
-//! One process's part in a crawl: the outcomes that the process has not sent yet, and its data about the
+//! The part of one process in a crawl: the outcomes that the process has not sent yet, and its data about the
 //! engine.
 
 use super::Fenced;

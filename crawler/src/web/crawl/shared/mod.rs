@@ -84,7 +84,7 @@ impl AsRef<Lease> for Fenced {
     }
 }
 
-/// The pages of a crawl, as one of its processes sees them.
+/// The pages of a crawl, as seen by one process of the crawl.
 pub struct Shared {
     /// The pages that this process has recorded.
     state: Arc<State>,

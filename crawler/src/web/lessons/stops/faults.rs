@@ -1,5 +1,5 @@
-//! The classic listing's ways to stop a crawl. Each way does one thing wrong, as in the listing, and does
-//! everything else correctly.
+//! The ways in which the classic listing stops a crawl. Each way does one thing wrong, as in the listing, and
+//! does everything else correctly.
 
 use super::{Crawl, Page, SITE, TwoDays};
 use executor::{ExecutorService, NotTerminated};

@@ -47,7 +47,7 @@ pub const SITE: [(Page, &[Page]); 7] = [
 ];
 // ANCHOR_END: site
 
-/// A server that records which pages it has sent.
+/// A server that records the pages that it has sent.
 #[derive(Default)]
 struct Server {
     sent: Mutex<Vec<Page>>,
@@ -143,9 +143,9 @@ impl Crawl {
     }
 
     // ANCHOR: classic_task
-    /// Submits a page's links, one after the other, until the task is told to stop, like the task of the
-    /// classic listing. The classic listing submits every link that it finds. This function submits a link
-    /// only if it is new.
+    /// Submits the links of a page, one after the other, until the task is told to stop; the task of the
+    /// classic listing does the same. The classic listing submits every link that it finds. This function
+    /// submits a link only if it is new.
     fn submit_links(self: &Arc<Self>, links: &[Page], token: &CancelToken) -> Result<(), Cancelled> {
         for &link in links {
             token.check()?;

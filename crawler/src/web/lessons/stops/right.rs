@@ -30,7 +30,8 @@ struct State {
 }
 
 impl State {
-    /// Records in one step that a page is done, and its links. Returns the links that are new in the state.
+    /// Records in one step both the links of a page and that the page is done. Returns the links that are new
+    /// in the state.
     fn write(&mut self, page: Page, links: &[Page]) -> Vec<Page> {
         let mut new = links.to_vec();
         new.retain(|link| !self.found.contains(link));

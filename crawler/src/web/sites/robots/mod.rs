@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 use url::Url;
 
-/// How many bytes of a file are read; RFC 9309, section 2.5, demands at least 500 KiB. A line that is cut off
-/// at this limit is ignored.
+/// The number of bytes of a file that are read; RFC 9309, section 2.5, demands at least 500 KiB. A line that
+/// is cut off at this limit is ignored.
 pub const LOOKED_AT: usize = 512 << 10;
 
 /// The longest pause that a file may ask for between two requests. If a file asks for a longer pause, the
@@ -21,7 +21,7 @@ pub const LONGEST_DELAY: Duration = Duration::from_mins(1);
 /// The largest number of sitemaps that are kept from one file.
 const MOST_SITEMAPS: usize = 1000;
 
-/// The rules of a site for one crawler.
+/// The rules of a site that apply to one crawler.
 ///
 /// The rules apply to URLs of the site from which the file comes, that is, to URLs with the same
 /// [`host_key`](super::urls::host_key).
