@@ -2,10 +2,10 @@
 //!
 //! # Built in the project's own target directory
 //!
-//! The target directory already contains builds of most dependencies of the copy. Cargo identifies a package
-//! by its path in its workspace; this path is the same in the copy, so Cargo mistakes the packages of the
-//! copy for the packages of the project. Cargo also considers a package as already built if the build is as
-//! new as the package's files, or newer. These facts have three consequences:
+//! The target directory already contains builds of most of the packages on which the copy depends. Cargo
+//! identifies a package by its path in its workspace; this path is the same in the copy, so Cargo mistakes
+//! the packages of the copy for the packages of the project. Cargo also considers a package as already built
+//! if the build is as new as the package's files, or newer. These facts have three consequences:
 //!
 //! * Files keep their times in the copy, so a package that is the same in the project and in the
 //!   copy is not built again.
@@ -103,8 +103,8 @@ mod tests {
         File::options().append(true).open(&source).unwrap().set_modified(old).unwrap();
 
         let workspace = Workspace::at(project.path()).unwrap();
-        // The path does not depend on `CARGO_TARGET_DIR`, because for a target directory without a tag the
-        // path itself matters.
+        // The path of the copy does not depend on `CARGO_TARGET_DIR`, because for a target directory without
+        // a tag the path itself matters.
         let to = project.path().join("built/copy");
         copy_sources(workspace.root(), &to).unwrap();
         for path in sources {

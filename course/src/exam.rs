@@ -96,7 +96,7 @@ impl Exam {
         self.questions.len()
     }
 
-    /// Makes a paper. The questions of the paper are in the order of the book.
+    /// Makes a paper. The paper has its questions in the order of the book.
     ///
     /// # Errors
     /// Returns an error if there are fewer questions than the paper should have.
@@ -174,8 +174,8 @@ impl Question {
         let points = self.answer.len().max(1);
         let marks = if points == 1 { "1 mark".to_owned() } else { format!("{points} marks") };
         let _ = writeln!(text, "\n**{number}.** {} ({marks})", self.ask);
-        // The same random numbers are drawn with the key and without the key, so both papers have the same
-        // letters.
+        // The same random numbers are drawn with the key and without the key, so the paper and its key have
+        // the same letters.
         let mut options: Vec<&[String; 2]> = self.options().collect();
         for last in (1..options.len()).rev() {
             options.swap(last, chance.below(last + 1));

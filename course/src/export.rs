@@ -137,7 +137,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Returns the path of the stub, if a learner edits the file.
+    /// Returns the path of the stub, if the file is one that a learner edits.
     fn stub_of(&self, path: &str) -> Option<String> {
         let folder = path.strip_suffix("/src/exercise.rs")?;
         let stub = format!("{folder}/stub/exercise.rs");
@@ -176,8 +176,8 @@ impl<'a> Plan<'a> {
         lines(text, |line| !is_row(line) && !is_folder(line))
     }
 
-    /// Returns a page without links to the solutions. If a page shows a typical mistake, the line that
-    /// includes the mistake is replaced by the mistake itself.
+    /// Returns a page without links to the solutions. If a page shows a typical mistake by an include, the
+    /// line with the include is replaced by the text of the mistake.
     fn page(&self, text: &str) -> anyhow::Result<String> {
         let text = self.link.replace_all(text, "$1");
         let mut missing = None;
@@ -217,7 +217,8 @@ fn manifest(text: &str) -> String {
 }
 
 /// Returns the tasks except those whose code is a typical mistake that exists only in `wrong.diff`. The
-/// states of a program in `graphs/` are kept or left out together with the program's code.
+/// states of a program in `graphs/` are kept if the program's code is kept, and left out if the code is left
+/// out.
 fn kinds(text: &str) -> String {
     let is_head = |line: &str| ["[[mend]]", "[[predict]]", "[[schedule]]"].contains(&line);
     let mut tasks: Vec<String> = vec![String::new()];

@@ -25,7 +25,7 @@ use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::prelude::*;
 
-/// The size at which a file is rotated, and how many rotated files are kept.
+/// The size at which a file is rotated, and the number of rotated files that are kept.
 const LARGEST: u64 = 1 << 20;
 const KEPT: usize = 3;
 

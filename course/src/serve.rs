@@ -1,9 +1,9 @@
 //! Serves the book from the course's own thread pool.
 //!
 //! The accept loop is the same as in `servers/src/bin/pooled.rs`: a task for each connection, on a fixed
-//! pool. Unlike `pooled`, this server can be stopped: a signal cancels `stop`, which ends the loop. Then the
-//! pool is shut down. The pool finishes the connections that it has accepted, and the process waits until the
-//! pool has done so.
+//! pool. Unlike `pooled`, this server can be stopped: a signal cancels the token `stop`, and this ends the
+//! accept loop. Then the pool is shut down. The pool finishes the connections that it has accepted, and the
+//! process waits until the pool has done so.
 
 use crate::book;
 use crate::exercises::replay;

@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 use std::env;
 use std::path::{self, Path, PathBuf};
 
-/// The name of the file with a learner's progress.
+/// The name of the file that contains a learner's progress.
 pub(crate) const PROGRESS: &str = "progress.txt";
 
 /// The project's root directory, and the paths below it.
@@ -50,7 +50,7 @@ impl Workspace {
         Ok(Self { root: root.to_path_buf(), target: None })
     }
 
-    /// Returns the project with another directory for all build output.
+    /// Returns the same project, but with another directory for all build output.
     #[cfg(feature = "book")]
     pub(crate) fn built_in(self, target: PathBuf) -> Self {
         Self { target: Some(target), ..self }
@@ -71,7 +71,7 @@ impl Workspace {
         self.root.join("exercises")
     }
 
-    /// Returns the path of the file with a learner's progress.
+    /// Returns the path of the file that contains a learner's progress.
     pub fn progress(&self) -> PathBuf {
         self.root.join(PROGRESS)
     }

@@ -111,7 +111,7 @@ fn scenes(folder: &Path, exercises: &[Exercise]) -> String {
     )
 }
 
-/// Returns the code that the threads of a program run in this package, if that code is built here.
+/// Returns the code that a program's threads run, if this package contains that code.
 fn code_of(program: &Program, folder: &Path, exercises: &[Exercise]) -> Option<PathBuf> {
     let which = match env::var("CARGO_PKG_NAME").unwrap().as_str() {
         "exercises-proof-model" => "wrong",

@@ -144,7 +144,7 @@ fn in_hours(minutes: usize) -> usize {
     (minutes + 30) / 60
 }
 
-/// Returns the pages that do not contain these words; line breaks between the words do not matter.
+/// Returns the pages that do not contain these words; the words may be on different lines.
 fn silent<'a>(pages: impl Iterator<Item = &'a Page>, text: &str) -> Vec<String> {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let silent = pages.filter(|page| !words(&page.text).contains(text));

@@ -1,6 +1,6 @@
 //! Proves that every `cargo …` command on the pages works when a reader types it. The package, program,
-//! example or test in the command must exist and be built with the features in the command. `cargo course`
-//! must have the commands and options that the page shows.
+//! example or test in the command must exist, and must be built with the features that the command names.
+//! `cargo course` must have the commands and options that the page shows.
 //!
 //! Commands are: lines of code blocks that begin with `$ cargo`, lines of `sh` blocks that begin with
 //! `cargo`, and code in the prose that begins with `cargo`.
@@ -287,7 +287,7 @@ fn commands(page: &Page) -> Vec<(usize, String)> {
             }
         }
     }
-    // Code in prose may begin on one line and end on the next.
+    // Code in prose may begin on one line and end on the next line.
     let code = Regex::new(r"`(cargo\s[^`]*)`|<code>(cargo\s[^<]*)</code>").expect("a valid expression");
     for captures in code.captures_iter(&prose) {
         let whole = captures.get(1).or_else(|| captures.get(2)).expect("one of the two");

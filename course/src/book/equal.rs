@@ -17,8 +17,8 @@ const DIFFERS: [(&str, &str); 6] = [
     (r"\d+ filtered out", "<others> filtered out"),
 ];
 
-/// The character that replaces a line end in text that was left out. With this character, the line number in
-/// the recording is still known for each line of a core.
+/// The character that replaces a line end in text that was left out. So the line number in the recording is
+/// still known for each line of a core.
 const LEFT_OUT: char = '\u{1f}';
 
 /// The largest number of pairs of lines that are compared. If there are more pairs, all these lines count as

@@ -1,5 +1,5 @@
-//! Follows every link of the built book that stays within the book: the page or file must exist, and so
-//! must the `#fragment`.
+//! Follows every link of the built book that leads to a place in the book: the page or file must exist, and
+//! so must the `#fragment`.
 
 use crate::book::pages::files_below;
 use anyhow::Context;
@@ -16,7 +16,7 @@ struct Html {
     fragments: BTreeSet<String>,
 }
 
-/// Returns the links of the book in `dir` whose target does not exist.
+/// Returns the links of the book in `dir` that lead to a target that does not exist.
 ///
 /// # Errors
 /// Returns an error if a page cannot be read.

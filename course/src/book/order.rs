@@ -120,8 +120,8 @@ pub(super) fn needs(page: &Page) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// Returns the exercises that another exercise lists as needed: "exercise 16". A number that belongs to no
-/// exercise is skipped.
+/// Returns the exercises that another exercise lists as needed: "exercise 16". A number that is not the
+/// number of an exercise is skipped.
 pub(super) fn needed_exercises<'a>(exercise: &Exercise, all: &'a [Exercise]) -> Vec<&'a Exercise> {
     let number = Regex::new(r"exercise (\d+)").expect("a valid expression");
     let needs = exercise.needs.join("; ");

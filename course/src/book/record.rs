@@ -15,9 +15,8 @@ use anyhow::{Context, ensure};
 use std::fs;
 use std::path::PathBuf;
 
-/// Records the named transcripts, or all transcripts. Returns whether all recordings succeeded;
-/// with `check`, returns whether no transcript would change. Measurements are checked only if they
-/// are named.
+/// Records the named transcripts, or all transcripts. Returns whether all recordings succeeded; with `check`,
+/// returns whether all transcripts would stay the same. Measurements are checked only if they are named.
 ///
 /// # Errors
 /// Returns an error if a command cannot be run or fails, or if a file cannot be written.

@@ -26,8 +26,8 @@ pub(super) struct SpeedUp {
 }
 
 impl SpeedUp {
-    /// Returns the figures of a transcript that no number of threads can reach, and the named columns and
-    /// rows that the transcript does not have.
+    /// Returns two kinds of faults: figures of a transcript that no number of threads can reach, and named
+    /// columns and rows that the transcript does not have.
     pub(super) fn faults(&self, transcript: &str) -> Vec<String> {
         let mut faults = Vec::new();
         for column in &self.times {

@@ -12,7 +12,8 @@ use std::path::Path;
 /// The folder of the transcripts, as pages write it in includes.
 const FOLDER: &str = "transcripts/";
 
-/// Returns the transcripts that have no recipe or no page, and output on pages that is not a transcript.
+/// Returns three kinds of faults: transcripts without a recipe, transcripts without a page, and output on
+/// pages that is not a transcript.
 ///
 /// # Errors
 /// Returns an error if `record.toml` cannot be parsed.

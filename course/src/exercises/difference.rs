@@ -59,7 +59,8 @@ impl Learner {
         Ok(true)
     }
 
-    /// Writes an answer that is not the learner's own, and keeps a copy of the learner's answer.
+    /// Writes an answer that is not the learner's own, and keeps a copy of the answer that the learner has
+    /// written.
     pub(super) fn put(&self, exercise: &Exercise, text: &str) -> anyhow::Result<()> {
         let answer = exercise.answer();
         let is_there = fs::read(&answer).is_ok_and(|before| before == text.as_bytes());

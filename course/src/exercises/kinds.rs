@@ -184,7 +184,7 @@ impl Learner {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     }
 
-    /// Returns the command with which a reader can see the same result.
+    /// Returns the command that shows a reader the same result.
     fn command(&self, predict: &Predict) -> anyhow::Result<Option<String>> {
         Ok(match &predict.code {
             Shown::Program { file, .. } => {

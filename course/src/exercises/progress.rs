@@ -10,7 +10,7 @@
 //! stage ex22-bounded-acceptor 7
 //! ```
 //!
-//! The last line records, for an exercise with two stages, how many properties of the first stage held in a
+//! For an exercise with two stages, the last line records how many properties of the first stage held in a
 //! check.
 //!
 //! If a task that is not a package, such as `mend1`, is solved, a line of the same form records this. The line
@@ -19,7 +19,7 @@
 //!
 //! Lines with a former name of the exercise also count; the key `formerly` in the exercise's `exercise.toml`
 //! lists the former names. The commands only append lines. So no line is lost if two commands run at the same
-//! time. The file can be read and edited by hand, and lines that this version does not understand are kept.
+//! time. Users can read and edit the file by hand, and lines that this version does not understand are kept.
 //! Git ignores the progress file, and an update of the project does not change it.
 
 use crate::exercises::stage::Stage;

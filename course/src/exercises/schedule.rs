@@ -121,8 +121,7 @@ impl<'a> Game<'a> {
         choices
     }
 
-    /// Lets a thread take a step, and returns the step. The error says why the thread cannot take a
-    /// step.
+    /// Lets a thread take a step, and returns the step. The error says why the thread cannot make a step.
     fn go(&mut self, text: &str) -> Result<String, String> {
         let threads = &self.graph.threads;
         let choices = self.choices();

@@ -139,7 +139,8 @@ fn printer(run: &Arc<Run>, to: Output) -> impl FnMut(&str, u8) {
     }
 }
 
-/// Calls `line` with each line, and with the byte that ends this line. The last line may lack this byte.
+/// Calls `line` for each line, and passes the line and the byte that ends the line. The last line may lack
+/// this byte.
 fn read(mut output: impl Read, ends: &[u8], mut line: impl FnMut(&str, u8)) {
     let mut give = |bytes: &[u8], end| line(&String::from_utf8_lossy(bytes), end);
     let (mut open, mut buffer) = (Vec::new(), [0; 8192]);

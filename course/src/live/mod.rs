@@ -10,8 +10,8 @@
 //! | `GET /live/run?run=7&seen=12` | what the run has printed after its first 12 lines, and how it stands |
 //! | `POST /live/stop?run=7` | nothing |
 //!
-//! A request never waits for a command: the page polls. So a run holds no thread of the pool that serves the
-//! book.
+//! No request waits for a command, because the page polls. So a run uses no thread of the pool that serves
+//! the book.
 //!
 //! # Who may
 //!
@@ -56,7 +56,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The beginning of the path, in the target directory, of the folder to which the commands of a process
-/// write. The path ends with the number of the process.
+/// write. The path ends with the process ID.
 const FOLDER: &str = "course/live-";
 
 /// The largest number of runs at a time.
@@ -81,8 +81,8 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Makes the live course of a server that listens on this address, without any run. Returns `None` if other
-    /// machines may reach the address.
+    /// Makes the live course of a server that listens on this address; the live course has no run yet.
+    /// Returns `None` if other machines may reach the address.
     ///
     /// # Errors
     /// Returns an error if the system has no random bytes for a token, or does not know this program's path.
@@ -246,7 +246,7 @@ impl Known {
         Ok(Self { recipes, experiments: breaks::commands(sources)? })
     }
 
-    /// Returns the recipe that prints a transcript, or does an experiment.
+    /// Returns the recipe for printing a transcript or for doing an experiment.
     fn named(&self, name: &str) -> Option<Recipe<'_>> {
         let has = |server: &&Server| files(server).any(|file| file == name);
         let Recipes { run, server, .. } = &self.recipes;

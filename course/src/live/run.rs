@@ -58,7 +58,7 @@ struct State {
 struct Part {
     command: String,
     began: Instant,
-    /// The exit status, or 128 and the number of a signal, and when the command ended.
+    /// The exit status (or 128 and the number of a signal), and the time at which the command ended.
     ended: Option<(i32, Duration)>,
 }
 
@@ -148,7 +148,7 @@ impl Run {
         self.state().lines.len()
     }
 
-    /// Returns what a command has printed, a line at a time.
+    /// Returns the output of a command, a line at a time.
     pub(super) fn printed(&self, part: usize) -> Vec<String> {
         let state = self.state();
         state.lines.iter().filter(|(of, _)| *of == part).map(|(_, line)| line.clone()).collect()
@@ -195,7 +195,8 @@ impl Run {
         }
     }
 
-    /// Marks the run as ended. If no reason for an early end is known yet, an error becomes the reason.
+    /// Marks the run as ended. If the reason for the early end of a run is not known yet, an error becomes
+    /// the reason.
     pub(super) fn end(&self, result: anyhow::Result<()>) {
         let mut state = self.state();
         if let Err(error) = result {

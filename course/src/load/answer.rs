@@ -97,7 +97,7 @@ impl<R: Read> Answers<R> {
         &self.read
     }
 
-    /// Returns whether all arrived bytes belong to answers that were already read.
+    /// Returns whether all bytes that have arrived belong to answers that were already read.
     pub(crate) fn is_empty(&self) -> bool {
         self.used == self.buffer.len()
     }

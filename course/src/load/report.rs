@@ -136,13 +136,13 @@ impl Run {
         }
     }
 
-    /// Returns which fraction of all requests (sent or due) did not succeed.
+    /// Returns the fraction of all requests (sent or due) that did not succeed.
     pub(crate) fn part_not_served(&self) -> f64 {
         let all = self.answered + self.failed + self.never_sent;
         (all - self.succeeded) as f64 / all.max(1) as f64
     }
 
-    /// Returns how many answers had a status of 400 or above.
+    /// Returns the number of answers that had a status of 400 or above.
     pub(crate) fn refused(&self) -> u64 {
         self.answered - self.succeeded
     }

@@ -1,8 +1,8 @@
 //! Misbehaving clients, which every public server must expect.
 //!
 //! Each client connects, misbehaves until the server ends the connection, and connects again. The results
-//! show the effect on the polite clients. They also show, for each kind of misbehaviour, how the server
-//! ended the connections, and how soon.
+//! show the effect on the polite clients. The results also show, for each kind of misbehaviour, how the
+//! server ended the connections, and how soon.
 
 use super::target::Target;
 use clap::ValueEnum;

@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(200);
 /// What a run has measured.
 pub(crate) struct Measured {
     /// The time from the start to the planned end, or to the last answer if it came later. The time is
-    /// shorter if the requests ran out earlier.
+    /// shorter if there were no more requests before the planned end.
     pub(crate) elapsed: Duration,
     pub(crate) tally: Tally,
     pub(crate) never_sent: u64,

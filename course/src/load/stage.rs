@@ -155,12 +155,12 @@ impl Stage {
         Some(format!("the stage ended by itself ({status})"))
     }
 
-    /// Returns how much processor time the stage has used, if the system can tell.
+    /// Returns the processor time that the stage has used, if the system reports it.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
         cpu_time(self.child.lock().id())
     }
 
-    /// Returns the largest amount of memory that the stage has had, if the system can tell.
+    /// Returns the largest amount of memory that the stage has used, if the system reports it.
     pub(crate) fn most_memory_kib(&self) -> Option<u64> {
         most_memory_kib(self.child.lock().id())
     }

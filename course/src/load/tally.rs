@@ -67,7 +67,7 @@ impl Tally {
         self.statuses.values().sum()
     }
 
-    /// Returns how many answers had a status below 400.
+    /// Returns the number of answers that had a status below 400.
     pub(crate) fn successes(&self) -> u64 {
         self.latency.len()
     }

@@ -17,7 +17,7 @@ const COLUMNS: [(&str, usize); 9] = [
     ("CPU µs", 7),
     ("MiB", 6),
 ];
-/// The width of these columns with gaps of two characters, and the width of a page of the book.
+/// The width of these columns with gaps of two characters between them, and the width of a page of the book.
 const FIGURES: usize = 86;
 const PAGE: usize = 110;
 

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// The largest number of threads that turn text into parts of the index. The library allows no more than
-/// this number of threads.
+/// The largest number of threads that turn text into parts of the index. The library allows at most this
+/// number of threads.
 const MOST_WRITERS: usize = 8;
 
 /// The data that the threads of a run share.

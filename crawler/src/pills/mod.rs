@@ -146,7 +146,7 @@ impl<T> Consumer<T> {
     /// call is a cancellation point.
     ///
     /// # Errors
-    /// Fails if the calling task was cancelled. After an error, the call has taken no item.
+    /// Fails if the calling task was cancelled. If the call returns an error, it has not taken an item.
     pub fn take(&mut self) -> Result<Option<T>, Cancelled> {
         let Some(queue) = &self.queue else { return Ok(None) };
         match queue.take() {

@@ -60,8 +60,8 @@ impl Changing {
         (status, report, self.asked())
     }
 
-    /// Returns the pages that were requested since the last call, in order, with the conditions in the
-    /// requests.
+    /// Returns the pages that were requested since the last call, in order, each with the conditions in its
+    /// request.
     fn asked(&self) -> Vec<String> {
         let requests = self.site.requests();
         let before = self.looked_at.replace(requests.len());

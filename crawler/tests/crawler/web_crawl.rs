@@ -155,8 +155,8 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
     let (mut killed, mut in_flight_at, mut ended_by_itself) = (0, 0, 0);
     // The pages that were in flight when a process was killed.
     let mut in_flight = BTreeSet::new();
-    // A page that was being fetched at the third death is given up, which is correct. So the test lets
-    // every third run reach its end, because otherwise a page would be given up.
+    // A page that was being fetched when a process died for the third time is given up, which is correct. So
+    // the test lets every third run reach its end, because otherwise a page would be given up.
     let mut deaths = 0;
     while killed < kills() || ended_by_itself == 0 {
         let before = crawl.site.requests().len();

@@ -65,7 +65,7 @@ struct Site {
 }
 
 impl Site {
-    /// Creates a site whose answer to each request is given by `page`.
+    /// Creates a site that answers each request with the result of `page`.
     fn of(page: impl Fn(&Asked<'_>) -> Sent + Send + Sync + 'static) -> Site {
         let asked = Arc::<Mutex<Vec<String>>>::default();
         let noted = Arc::clone(&asked);
@@ -116,7 +116,7 @@ impl Site {
     }
 }
 
-/// Returns the reasons why pages are broken, by path.
+/// Returns the broken pages by path, each with the reason why it is broken.
 fn broken(report: &Value) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let path = |value: &Value| Url::parse(value.as_str().unwrap()).unwrap().path().to_owned();

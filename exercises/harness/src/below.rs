@@ -179,7 +179,7 @@ impl AtOnce {
         Arc::new(Self { elsewhere, inside: Counter::new("nothing") })
     }
 
-    /// Returns the number of calls of entries that have not returned.
+    /// Returns the number of calls of entries that have begun and have not returned.
     pub fn depth(&self) -> usize {
         self.inside.get()
     }

@@ -175,7 +175,7 @@ impl Running {
         Err(Box::new(failure))
     }
 
-    /// Waits for the end of a child that has nothing left to do.
+    /// Waits until a child that has nothing left to do has ended.
     pub(crate) fn dismiss(mut self) {
         self.stdin = None;
         end(&mut self.child, true);

@@ -22,7 +22,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Makes a counter at zero. `what` describes the event for which a thread waits at this counter: "both
+    /// Makes a counter at zero. `what` describes the event for which a thread at this counter waits: "both
     /// jobs to begin".
     pub fn new(what: &'static str) -> Self {
         Self { what, count: Mutex::new(0), changed: Condvar::new() }

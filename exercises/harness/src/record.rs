@@ -91,7 +91,7 @@ pub(crate) struct Judged {
     /// The message if the test never fails although the program is wrong: what was observed, and the likely
     /// cause.
     pub(crate) never_fails: Option<(String, String)>,
-    /// True while the test runs; false when the test has returned.
+    /// True while the test is running; false when the test has returned.
     pub(crate) runs: bool,
     /// The first panic of this run on a thread other than the test's thread.
     pub(crate) panicked_aside: Option<String>,

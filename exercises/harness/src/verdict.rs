@@ -31,7 +31,7 @@ impl Record {
         failure
     }
 
-    /// Returns true if the property requires that the test fails.
+    /// Returns true if the property holds only if the test fails.
     fn wants_a_failure(&self) -> bool {
         self.judged.as_ref().is_some_and(|test| test.runs && test.never_fails.is_some())
     }
@@ -111,7 +111,7 @@ pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
     ended_by(failure)
 }
 
-/// Records a panic, and does not stop the panic.
+/// Records a panic, without stopping the panic.
 pub(crate) fn panics(message: &str) {
     here(|record, me| record.add(me, Action::Fail(format!("panics: {message}")), None));
 }

@@ -6,8 +6,8 @@ mod failing;
 
 use failing::{PROMISE, message, written};
 
-/// The properties of this file; each of them has a learner's test. A program is a number; 1 is right, and 2
-/// is wrong.
+/// The properties of this file; each of them has a learner's test. In this file a program is a number: 1 is a
+/// right program, and 2 is a wrong program.
 mod properties {
     use exercises_harness::model::probe::Judged;
     use exercises_harness::model::sync::{Arc, Condvar, Mutex, mpsc, thread};

@@ -24,7 +24,7 @@ pub struct Minutes {
 }
 
 impl Minutes {
-    /// Makes the range around the given number of hundredths of a minute.
+    /// Makes the range of minutes around a time that is given in hundredths of a minute.
     fn about(hundredths: usize) -> Self {
         let [least, most] = [75, 150].map(|percent| 5 * ((hundredths * percent + 25_000) / 50_000).max(1));
         Self { least, most }

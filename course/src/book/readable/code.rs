@@ -1,4 +1,4 @@
-//! Checks whether code and transcripts fit into the width of a page.
+//! Checks whether code and transcripts are narrow enough for a page.
 //!
 //! The browser wraps a line that is wider than the page. Wrapping does no harm to a sentence, a comment or a
 //! command. But wrapping breaks up the rows of a table and the indentation of code.
@@ -48,7 +48,7 @@ pub(super) fn faults(built: &Path, theme: &[Declaration]) -> anyhow::Result<Vec<
     Ok(faults)
 }
 
-/// Returns how many characters of code fit into one line on a wide screen.
+/// Returns the number of characters of code that fit into one line on a wide screen.
 fn columns(theme: &[Declaration]) -> anyhow::Result<usize> {
     let value = |rule: &str, name: &str, of: &str| {
         let declared = theme.iter().find(|found| found.name == name && found.rules == [rule])?;

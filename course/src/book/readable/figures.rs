@@ -46,7 +46,7 @@ pub(super) struct Figure {
     now: Within,
 }
 
-/// The kind of element that contains the next characters.
+/// The kind of the element that contains the next characters.
 #[derive(Default, PartialEq)]
 enum Within {
     Style,
@@ -66,7 +66,7 @@ struct Area {
 struct Text {
     words: String,
     at: [f64; 2],
-    /// The fraction of the text's width that lies left of `at`.
+    /// The fraction of the text's width that lies to the left of the position `at`.
     before: f64,
     size: f64,
     is_mono: bool,
@@ -145,7 +145,7 @@ impl Area {
 }
 
 impl Figure {
-    /// Returns a pair of numbers from a tag, moved by the groups around the tag.
+    /// Returns the coordinates in a tag, moved by the groups around the tag.
     fn place(&self, tag: &Tag<'_>) -> [f64; 2] {
         let moved = |axis: usize| self.groups.iter().map(|group| group[axis]).sum::<f64>();
         [number(tag, "x") + moved(0), number(tag, "y") + moved(1)]

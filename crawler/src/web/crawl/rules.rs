@@ -81,7 +81,7 @@ pub struct Asking {
     /// The text of the rules, if it was read. The text is empty if the site has no `robots.txt`.
     text: Option<Vec<u8>>,
     /// The files that are still to be requested. The first file is `robots.txt`, and the lists follow. The
-    /// first file in the queue is the next to be requested.
+    /// file at the front of the queue is the next to be requested.
     next: VecDeque<Url>,
     /// Every address that was ever in `next`; the crawler needs these addresses because a list may name
     /// itself.
@@ -106,7 +106,7 @@ struct Asked {
 /// The result of a request to a site.
 #[derive(Debug)]
 pub enum Step {
-    /// There are more files to request after the given pause.
+    /// There are more files to request, but only after the given pause.
     Next(Asking, Duration),
     /// The site's rules and lists are known.
     Known {
@@ -114,7 +114,7 @@ pub enum Step {
         site: Job,
         /// The rules of the site.
         rules: Rules,
-        /// The text of the `robots.txt` with the rules, if the file was read.
+        /// The text of the `robots.txt` that contains the rules, if the file was read.
         text: Option<Vec<u8>>,
         /// The pages that the site lists.
         listed: Vec<Job>,

@@ -10,10 +10,10 @@
 //!      └── given up, or not allowed ──▶ failed, refused
 //! ```
 //!
-//! If a page was fetched but not committed before the process died, the page still waits, and is fetched
-//! again. So a page is fetched *at least once*. A separate file in the directory of the state records that
-//! the page was [under way](super::under_way). A page is given up if the process died three times while it
-//! fetched the page, because the page may be the cause.
+//! If a page was fetched but its outcome was not committed before the process died, the page still waits, and
+//! is fetched again. So a page is fetched *at least once*. A separate file in the directory of the state
+//! records that the page was [under way](super::under_way). A page is given up if the process died three
+//! times while it fetched the page, because the page may be the cause.
 
 pub use super::record::{Progress, Record};
 

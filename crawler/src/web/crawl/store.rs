@@ -143,7 +143,7 @@ struct Worker<S: Store, E, F> {
     finished: Mutex<Vec<(S::Lease, S::Outcome)>>,
     /// A thread holds this lock while it takes a turn.
     places: Mutex<Places<S::Lease, S::Error>>,
-    /// Tells the thread that waits for the end of the crawl to take a turn.
+    /// Tells the thread that waits for the end of the crawl that it must take a turn.
     wake: Sender<()>,
 }
 

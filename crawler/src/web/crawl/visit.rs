@@ -182,7 +182,7 @@ impl Visitor {
         Ok(original.chain(followed.filter_map(|link| self.job(link, job.depth + 1))).collect())
     }
 
-    /// Returns the job for the new address of a page that has moved. The redirect counts as a link, because
+    /// If a page has moved, returns the job for its new address. The redirect counts as a link, because
     /// otherwise a chain of redirects might have no end. One redirect is followed even at the last depth.
     fn moved(&self, url: &Url, job: &Job) -> Option<Job> {
         (job.depth <= self.depth).then(|| self.job(url, job.depth + 1)).flatten()

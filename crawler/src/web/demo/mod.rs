@@ -48,7 +48,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// The options of a demo site.
 #[derive(Debug, Clone)]
 pub struct DemoOptions {
-    /// The number of ordinary pages, which is at least one.
+    /// The number of ordinary pages; it is at least one.
     pub pages: usize,
     /// True if the site has not only ordinary pages of about 1.5 kB, but also other pages.
     pub traps: bool,

@@ -23,7 +23,7 @@ const ANSWER: usize = 4;
 /// it, wait for the answer, and finish.
 const LONG: usize = 12;
 
-/// The ticks of a lease that ends before the answer arrives.
+/// The number of ticks of a lease that ends before the answer arrives.
 const SHORT: usize = 3;
 
 /// A page whose lease has expired this many times is no longer handed out.
@@ -91,12 +91,12 @@ impl fmt::Display for Way {
     }
 }
 
-/// The cost of a run, or the worst cost of many runs.
+/// The cost of one run, or the highest cost among many runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
     /// The number of pages without a counted answer.
     pub lost: usize,
-    /// The number of requests for a page that had already been requested.
+    /// The number of requests for a page that were made after an earlier request for the same page.
     pub asked_again: usize,
     /// The number of answers that were counted for pages that already had a counted answer.
     pub counted_again: usize,

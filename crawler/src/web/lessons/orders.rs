@@ -54,7 +54,7 @@ impl Process {
 /// The cost of an order of steps at its worst crash points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// The number of writes of a run that is not killed.
+    /// The number of writes in a run that is not killed.
     pub writes: usize,
     /// The largest amount of work that was never done, over all crash points.
     pub lost: usize,

@@ -148,8 +148,8 @@ fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Resu
     Ok(missing)
 }
 
-/// Returns the redirect that leads a start page out of the crawl, with the text to report; the crawl
-/// fetches nothing behind this redirect.
+/// Returns the redirect that leads a start page out of the crawl, with the text to report; the crawl does not
+/// fetch the target of this redirect.
 fn way_out<'m>(start: &str, moved: &'m HashMap<String, String>, scope: &Scope) -> Option<(&'m str, String)> {
     let mut passed = HashSet::new();
     let (mut from, mut to) = moved.get_key_value(start)?;

@@ -85,8 +85,8 @@ fn a_site_that_allows(stripes: usize, pages: usize) {
     println!("{most} at the same moment, {again} again; {ran_out} leases ran out");
     assert!(ran_out > 0, "nothing is shown");
     assert!(most <= stripes + ran_out, "{most} at the same moment, and {ran_out} leases ran out");
-    // Four requests were cut off in the killed process, and four requests in the process that was told to
-    // stop.
+    // Four requests were cut off in the killed process, and four other requests in the process that was told
+    // to stop.
     assert!(again <= ran_out + 8, "{again} again, and {ran_out} leases ran out");
 }
 

@@ -86,7 +86,7 @@ fn me() -> ThreadKey {
     LAST.get().expect("threads come from crate::sync")
 }
 
-/// Ends the property if the text is one with which loom reports a failed run.
+/// Ends the property if loom uses this text to report a failed run.
 fn recognises(panic: &str) {
     if panic.starts_with("deadlock; threads = ") {
         verdict::fail_deadlocked();

@@ -146,9 +146,9 @@ impl<T> Drop for End<T> {
 #[derive(Debug)]
 struct Channel<T> {
     state: Mutex<State<T>>,
-    /// Notified when a message was sent, and when no sender is left.
+    /// This condition variable is notified when a message was sent, and when no sender is left.
     sent: Condvar,
-    /// Notified when a message was received, and when the receiver is gone.
+    /// This condition variable is notified when a message was received, and when the receiver is gone.
     room: Condvar,
 }
 

@@ -148,7 +148,7 @@ impl<T> JoinHandle<T> {
     }
 }
 
-/// Runs `f`, which can start threads that borrow from outside, and waits until these threads end, like
+/// Runs `f`, which can start threads that borrow the caller's values, and waits until these threads end, like
 /// [`std::thread::scope`]. `f` is given the scope itself and not a reference to the scope.
 #[track_caller]
 pub fn scope<'env, T>(f: impl for<'scope> FnOnce(Scope<'scope, 'env>) -> T) -> T {

@@ -13,7 +13,7 @@ const SCRIPT: &str = include_str!("script.lua");
 const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// An engine that stores a crawl.
+/// The checksum by which the engine identifies the script.
 pub(super) struct Engine {
     client: Client,
     connection: Option<Connection>,

@@ -145,8 +145,8 @@ impl Member {
         unwritten
     }
 
-    /// Sends the waiting outcomes, and takes up to `most` leases. Before any other request, a request without
-    /// an answer is sent again unchanged.
+    /// Sends the waiting outcomes to the engine, and takes up to `most` leases. Before any other request, a
+    /// request without an answer is sent again unchanged.
     pub(super) fn bring(&mut self, most: usize) -> Result<Vec<Fenced>, Trouble> {
         let mut leases = Vec::new();
         loop {

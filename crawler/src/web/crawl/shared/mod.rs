@@ -64,8 +64,8 @@ pub struct Joining<'j> {
     pub engine: &'j str,
     /// The name of the crawl.
     pub crawl: &'j str,
-    /// The settings that determine the set of pages and the requests to sites, which must be the same in
-    /// each process.
+    /// The settings that determine the set of pages and the requests to sites; they must be the same in each
+    /// process.
     pub settings: Value,
     /// The duration of a lease.
     pub lease: Duration,

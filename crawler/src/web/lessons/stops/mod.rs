@@ -1,9 +1,9 @@
 //! Ways to stop a crawl: four ways lose pages or fetch them again, and one way does neither.
 //!
 //! Each way is a function that starts a crawl of a small site on a real pool, and makes one page wait at a
-//! chosen moment. When the page has reached this moment, the crawl is told to stop. So every run of a way
-//! does the same steps. After the stop, a second day is simulated: a crawl that is not stopped begins with
-//! the state that the first crawl saved. The site has recorded the pages that were requested on both days.
+//! given moment. When the page has reached this moment, the crawl is told to stop. So every run of a way does
+//! the same steps. After the stop, a second day is simulated: a crawl that is not stopped begins with the
+//! state that the first crawl saved. The site has recorded the pages that were requested on both days.
 //!
 //! | way | what the first day forgets |
 //! |---|---|

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The duration of one wait for the tasks. The wait is repeated as often as necessary.
 const TICK: Duration = Duration::from_millis(5);
 
-/// The position of a task when the request to stop arrives.
+/// The point that a task has reached when the request to stop arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Point {
     /// The task is waiting for the server.

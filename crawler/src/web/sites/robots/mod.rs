@@ -1,8 +1,8 @@
 //! `robots.txt`: the rules that say which URLs of its site a crawler may fetch (RFC 9309).
 //!
-//! A file has groups of rules, and each group is for some crawlers. All groups that name this crawler apply
-//! together; if no group names it, the groups for `*` apply. Among the rules that match a URL, the longest
-//! rule decides.
+//! A file has groups of rules, and each group applies to some crawlers. All groups that name this crawler
+//! apply together; if no group names it, the groups for `*` apply. Among the rules that match a URL, the
+//! longest rule decides.
 
 use super::urls::{LONGEST, Octet, encode, is_unreserved, is_web, normalise, octets};
 use memchr::memmem;
