@@ -135,7 +135,7 @@ impl Writer {
         self.commit_as(Some(is_complete))
     }
 
-    /// Commits in the middle of a run, like [`commit`](Self::commit). After this call the index counts as
+    /// Commits like [`commit`](Self::commit), but in the middle of a run. After this call the index counts as
     /// incomplete, if anything has changed.
     ///
     /// # Errors
