@@ -130,8 +130,7 @@ pub enum Command {
     Next {
         /// Only on this way through a part of the course: `evening`, `week`, `core` or `semester`
         ///
-        /// If you name a way, the next calls of `next` without this option follow this way. `--way all`
-        /// leaves it.
+        /// Later, `next` without this option follows the way. `--way all` leaves the way.
         #[arg(long, value_name = "WAY")]
         way: Option<String>,
     },

@@ -83,8 +83,8 @@ pub struct SearchArgs {
     /// The index
     pub index: PathBuf,
 
-    /// Words that a file must have in order to be found. The words of a phrase ("thread pool") must follow
-    /// each other; after --, -word excludes files with this word
+    /// Words that a file must have. The words of a phrase ("thread pool") must follow each other; after --,
+    /// -word excludes files with this word
     #[arg(required = true)]
     pub words: Vec<String>,
 
