@@ -118,7 +118,8 @@ pub(crate) struct Step {
     /// A command that is run to its end.
     pub(crate) run: Option<String>,
     /// A command that is started and then runs in the background. At the end of the recording, the recorder
-    /// waits for the command to end if its output goes to a file; if not, the recorder ends the command.
+    /// waits for the command to end if the command's output goes to a file; if not, the recorder ends the
+    /// command.
     pub(crate) start: Option<String>,
     /// The number of seconds for which the recorder waits.
     pub(crate) wait: Option<f64>,

@@ -18,7 +18,7 @@ use std::thread;
 use std::time::Duration;
 use std::{env, fs};
 
-/// The time for which a test program may be silent. The tests end a property that hangs much earlier than
+/// The time for which a test program may be silent. If a property hangs, the tests end it much earlier than
 /// this; the rest of the time is a reserve for a busy machine.
 const SILENCE: Duration = Duration::from_mins(1);
 

@@ -2,7 +2,7 @@
 //! the user can give the other commands by pressing keys.
 //!
 //! The command checks the times of the files a few times a second. Polling is enough, because there are only
-//! a few files, and it works on every system and file system.
+//! a few files, and polling works on every system and file system.
 
 use crate::exercises::keys::{Key, Keys};
 use crate::exercises::{Learner, catalogue, report, say};

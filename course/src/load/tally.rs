@@ -39,8 +39,7 @@ impl Tally {
         self.last_answer = Some(now);
         if answer.status < 400 {
             let microseconds = now.saturating_duration_since(due).as_micros();
-            // The histogram grows when needed; only a value of half a million years would not fit into its 64
-            // bits.
+            // The histogram grows when needed; 64 bits are enough for half a million years.
             let _ = self.latency.record(u64::try_from(microseconds).unwrap_or(u64::MAX));
         }
     }

@@ -32,9 +32,9 @@ pub use through_cargo::through_cargo;
 const AGAIN: usize = 250;
 
 /// The number of schedules that must be enough to catch a wrong answer: half of the schedules of a learner's
-/// test. The limit shows whether a wrong answer nearly passes; this would not be found only by running other
-/// schedules. If an answer is caught only by a later schedule, its property must be changed so that it leads
-/// to the mistake with fewer threads or steps.
+/// test. The limit shows whether a wrong answer nearly passes; merely running other schedules would not show
+/// this. If an answer is caught only by a later schedule, its property must be changed so that it leads to
+/// the mistake with fewer threads or steps.
 const IN_TIME: usize = SCHEDULES / 2;
 
 /// The rounds for which an exercise is proven before it is merged: see [`ledger`].

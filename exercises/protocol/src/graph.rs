@@ -109,7 +109,7 @@ impl Program {
     }
 }
 
-/// All possible runs of a program that has a few threads.
+/// All possible runs of a program with a few threads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graph {
     /// [`FORMAT`].

@@ -19,7 +19,7 @@ use crate::Exercise;
 pub struct Minutes {
     /// The time that a quick learner needs.
     pub least: usize,
-    /// The time that a learner needs who looks things up.
+    /// The time that a learner needs if he looks things up.
     pub most: usize,
 }
 

@@ -88,8 +88,8 @@ struct Picture<'a> {
     rows: Vec<Row>,
     /// The activity of each thread before the first row.
     before: Vec<Bar>,
-    /// The number of rows that are not drawn above the first drawn row; `later` is the number of those below
-    /// the last drawn row.
+    /// The number of rows that are not drawn above the first drawn row; `later` is the number of such rows
+    /// below the last drawn row.
     earlier: usize,
     later: usize,
     /// The number of threads that have no lane; their rows are not drawn.

@@ -118,6 +118,6 @@ pub enum Trouble {
     OfTheSite(Duration),
     /// The site is already paused, or was already left to the next run.
     Known,
-    /// The site is left to the next run. The variant contains the pages of the site that still wait.
+    /// The site is left to the next run. The variant contains the waiting pages of the site.
     Left(Vec<Job>),
 }

@@ -51,7 +51,7 @@ pub fn wrappers() -> TwoDays {
     crawl.next_day(left)
 }
 
-/// Returns the page of the site that has the given name.
+/// Returns the page with the given name on the site.
 fn address(name: &str) -> Option<Page> {
     SITE.iter().map(|(page, _)| *page).find(|page| *page == name)
 }
