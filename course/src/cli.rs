@@ -1,7 +1,7 @@
 //! The command line of `cargo course`: its commands and options, with their help.
 //!
-//! The command line is a part of the library, because `book check` compares it with the commands on the
-//! pages.
+//! The command line is a part of the library, because `book check` compares the commands on the pages with
+//! this command line.
 
 use crate::load::LoadArgs;
 use clap::error::ErrorKind;
@@ -68,7 +68,7 @@ impl Course {
 pub struct WrongUsage(String);
 
 impl WrongUsage {
-    /// Makes a `WrongUsage` with the message of this error.
+    /// Makes a `WrongUsage` error with the message of this error.
     #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
     pub fn of(error: anyhow::Error) -> Self {
         Self(format!("{error:#}"))
@@ -130,7 +130,7 @@ pub enum Command {
     Next {
         /// Only on this way through a part of the course: `evening`, `week`, `core` or `semester`
         ///
-        /// From then on, `next` without this option follows the way. `--way all` leaves it.
+        /// Later, `next` without this option follows the way. `--way all` leaves the way.
         #[arg(long, value_name = "WAY")]
         way: Option<String>,
     },
@@ -272,7 +272,8 @@ pub enum Command {
     },
     /// Print questions for an exam, as Markdown (for teachers)
     ///
-    /// The same seed gives the paper and its key the same questions and the same letters.
+    /// The paper and its key have the same questions and the same letters if they are made with the same
+    /// seed.
     Exam {
         /// The seed, which decides the choice of questions and the order of their options
         #[arg(long, value_name = "NUMBER", default_value = "1")]
@@ -310,9 +311,9 @@ pub enum BookCommand {
     Check,
     /// Run the commands whose output the book shows, and record what they print
     ///
-    /// A transcript is written again only if more has changed than times, dates and ports. The file
-    /// book/src/transcripts/record.toml says which commands are run, and what must stay equal. This command
-    /// needs a Unix shell and curl.
+    /// A transcript is written again only if the new output differs in more than times, dates and ports. The
+    /// file book/src/transcripts/record.toml says which commands are run, and what must stay equal. This
+    /// command needs a Unix shell and curl.
     Record {
         /// Only these transcripts, such as `pool_of_two.txt` [default: all]
         #[arg(value_name = "FILE")]

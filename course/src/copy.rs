@@ -2,19 +2,19 @@
 //!
 //! # Built in the project's own target directory
 //!
-//! The target directory already contains builds of most dependencies of the copy. Cargo identifies a package
-//! by its path in its workspace, so Cargo mistakes the packages of the copy for the packages of the project.
-//! Cargo also considers a package as built if the build is not older than the package's files. These facts
-//! have three consequences:
+//! The target directory already contains builds of most of the packages on which the copy depends. Cargo
+//! identifies a package by its path in its workspace; this path is the same in the copy, so Cargo mistakes
+//! the packages of the copy for the packages of the project. Cargo also considers a package as already built
+//! if the build is as new as the package's files, or newer. These facts have three consequences:
 //!
 //! * Files keep their times in the copy, so a package that is the same in the project and in the
 //!   copy is not built again.
-//! * The copy is removed at the end. Then the packages that were built from the copy have no sources any
-//!   more, so Cargo builds them again. If the copy remained, Cargo would check the *copy's* files and miss a
-//!   change in the project: the next test would run the old build.
-//! * Each copy is in a folder that no other copy has had. If two copies used one folder, Cargo could run a
-//!   change of the first copy in the second copy, because the second copy's file is older than the build of
-//!   that change.
+//! * The copy is removed at the end. After that, the sources of the packages that were built from the copy no
+//!   longer exist, so Cargo builds these packages again. If the copy remained, Cargo would check the *copy's*
+//!   files and miss a change in the project: the next test would run the old build.
+//! * The folder of each copy is a folder that no other copy has used. If two copies used one folder, Cargo
+//!   could run a build of the first copy in the second copy, because the files of the second copy are older
+//!   than this build.
 
 use crate::workspace::{PROGRESS, Workspace, was_built};
 use anyhow::Context;
@@ -103,8 +103,8 @@ mod tests {
         File::options().append(true).open(&source).unwrap().set_modified(old).unwrap();
 
         let workspace = Workspace::at(project.path()).unwrap();
-        // The path does not depend on `CARGO_TARGET_DIR`, because for a target directory without a tag the
-        // path itself matters.
+        // The path of the copy does not depend on `CARGO_TARGET_DIR`, because for a target directory without
+        // a tag the path itself matters.
         let to = project.path().join("built/copy");
         copy_sources(workspace.root(), &to).unwrap();
         for path in sources {

@@ -28,7 +28,7 @@ struct Question {
     /// The files of the pages that answer the question, without `.md`.
     pages: Vec<String>,
     ask: String,
-    /// The right option, and the reason why it is right.
+    /// The text of the right option, and the reason why this option is right.
     right: Option<[String; 2]>,
     /// The wrong options; each has the reason why it is wrong.
     #[serde(default)]
@@ -36,11 +36,11 @@ struct Question {
     /// The points that a short answer should have.
     #[serde(default)]
     answer: Vec<String>,
-    /// A transcript, and the words in it on which the question relies.
+    /// A transcript, and those of its words on which the question relies.
     seen: Option<[String; 2]>,
 }
 
-/// Which questions a paper has, and whether it also has the answers.
+/// Settings of a paper: which questions it has, and whether it also has the answers.
 struct Paper {
     seed: u64,
     /// The number of questions; `None` means all questions.
@@ -53,8 +53,8 @@ struct Paper {
 /// `exam`: prints a paper. Returns whether the project has questions.
 ///
 /// # Errors
-/// Returns an error if there is no such way, if there are fewer questions than `count`, or if a file is
-/// malformed.
+/// Returns an error if the named way does not exist, if there are fewer questions than `count`, or if a file
+/// is malformed.
 pub fn print(
     workspace: &Workspace,
     seed: u64,
@@ -76,7 +76,7 @@ pub fn print(
 }
 
 impl Exam {
-    /// Reads the questions; returns `None` if the project has none, as in a copy for students.
+    /// Reads the questions; returns `None` if the project has none, for example a copy for students.
     ///
     /// # Errors
     /// Returns an error if the file is malformed.
@@ -96,7 +96,7 @@ impl Exam {
         self.questions.len()
     }
 
-    /// Makes a paper. The questions of the paper are in the order of the book.
+    /// Makes a paper. The paper has its questions in the order of the book.
     ///
     /// # Errors
     /// Returns an error if there are fewer questions than the paper should have.
@@ -174,8 +174,8 @@ impl Question {
         let points = self.answer.len().max(1);
         let marks = if points == 1 { "1 mark".to_owned() } else { format!("{points} marks") };
         let _ = writeln!(text, "\n**{number}.** {} ({marks})", self.ask);
-        // The same random numbers are drawn with the key and without the key, so both papers have the same
-        // letters.
+        // The same random numbers are drawn with the key and without the key, so the paper and its key have
+        // the same letters.
         let mut options: Vec<&[String; 2]> = self.options().collect();
         for last in (1..options.len()).rev() {
             options.swap(last, chance.below(last + 1));

@@ -28,7 +28,7 @@ const EXAM: &str = "book/exam.toml";
 /// The parts of an exercise's folder that are left out.
 const ANSWERS: [&str; 4] = ["solution", "right", "wrong", "wrong.diff"];
 
-/// The parts that need the answers: the proof, and the scripts and jobs that run the proof.
+/// The parts of the project that need the answers: the proof, and the scripts and jobs that run the proof.
 const PROVES: [&str; 3] = ["exercises/proof/", ".ci/", ".github/"];
 
 /// Writes the copy for students to the directory `to`.
@@ -93,8 +93,8 @@ struct Plan<'a> {
     judges: Vec<String>,
     link: Regex,
     include: Regex,
-    /// Finds what an exercise's README says about its typical mistakes; this is the last part of a sentence,
-    /// or a whole sentence.
+    /// Finds what an exercise's README says about the typical mistakes of the exercise; this is the last part
+    /// of a sentence, or a whole sentence.
     mistakes: Regex,
 }
 
@@ -137,14 +137,14 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Returns the path of the stub, if a learner edits the file.
+    /// Returns the path of the stub, if the file is one that a learner edits.
     fn stub_of(&self, path: &str) -> Option<String> {
         let folder = path.strip_suffix("/src/exercise.rs")?;
         let stub = format!("{folder}/stub/exercise.rs");
         (folder.starts_with("exercises/") && self.workspace.root().join(&stub).is_file()).then_some(stub)
     }
 
-    /// Returns the text of the file in the copy, if it differs from the original text.
+    /// Returns the text that the file has in the copy, if this text differs from the original text.
     fn rewritten(&self, path: &str, from: &Path) -> anyhow::Result<Option<String>> {
         let is_page =
             path.starts_with("book/src/") && Path::new(path).extension().is_some_and(|kind| kind == "md");
@@ -176,8 +176,8 @@ impl<'a> Plan<'a> {
         lines(text, |line| !is_row(line) && !is_folder(line))
     }
 
-    /// Returns a page without links to the solutions. If a page shows a typical mistake, the line that
-    /// includes the mistake is replaced by the mistake itself.
+    /// Returns a page without links to the solutions. If a page shows a typical mistake by an include, the
+    /// line with the include is replaced by the text of the mistake.
     fn page(&self, text: &str) -> anyhow::Result<String> {
         let text = self.link.replace_all(text, "$1");
         let mut missing = None;
@@ -217,7 +217,8 @@ fn manifest(text: &str) -> String {
 }
 
 /// Returns the tasks except those whose code is a typical mistake that exists only in `wrong.diff`. The
-/// states of a program in `graphs/` are kept or left out together with the program's code.
+/// states of a program in `graphs/` are kept if the program's code is kept, and left out if the code is left
+/// out.
 fn kinds(text: &str) -> String {
     let is_head = |line: &str| ["[[mend]]", "[[predict]]", "[[schedule]]"].contains(&line);
     let mut tasks: Vec<String> = vec![String::new()];

@@ -1,7 +1,7 @@
 //! The library behind `cargo course`.
 //!
-//! A learner who types `cargo course` wants to read the book, and the book explains the server that delivers
-//! it. So the library has these parts:
+//! A learner who types `cargo course` wants to read the book; the server that delivers the book is a subject
+//! of the book. So the library has these parts:
 //!
 //! 1. [`workspace`] finds the project, in whichever of its directories the command was typed;
 //! 2. [`book`] proves that every listing in the book exists, builds the book, and fails if mdBook reports

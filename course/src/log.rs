@@ -25,14 +25,14 @@ use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::prelude::*;
 
-/// The size at which a file is rotated, and how many rotated files are kept.
+/// The size at which a file is rotated, and the number of rotated files that are kept.
 const LARGEST: u64 = 1 << 20;
 const KEPT: usize = 3;
 
-/// How many programs can have a log at the same time.
+/// The largest number of programs that can have a log at the same time.
 const AT_ONCE: usize = 4;
 
-/// How long the program may take at its end to write the last lines.
+/// The time limit for writing the last lines when the program ends.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
 /// The most detailed level of the events in the file.
@@ -64,7 +64,7 @@ impl Log {
         }
     }
 
-    /// Returns the log of the server's answers.
+    /// Returns the log of the answers that the server sends.
     #[cfg(feature = "book")]
     pub(crate) fn of_answers(&self) -> AccessLog {
         if self.0.is_some() { AccessLog::Events } else { AccessLog::Quiet }
@@ -101,7 +101,7 @@ mod tests {
     use logservice::Sink;
     use std::sync::mpsc;
 
-    /// A sink that blocks until the test ends.
+    /// A sink for log lines that blocks until the test ends.
     struct Stuck(mpsc::Receiver<()>);
 
     impl Sink for Stuck {
@@ -122,7 +122,7 @@ mod tests {
         let service = settings().start(Stuck(gate)).unwrap();
         let registry = tracing_subscriber::registry().with(LogLayer::new(service.handle()));
         let said = "what a stage says when it has much to say\n".repeat(FLOOD.try_into().unwrap());
-        // The gate opens only after the call of `said_by` has returned.
+        // The gate opens only when the call of `said_by` has returned.
         tracing::subscriber::with_default(registry, || crate::load::said_by("flood", said.as_bytes()));
         let counts = service.counts();
         assert!(counts.dropped > 0 && counts.accepted + counts.dropped == u64::from(FLOOD), "{counts:?}");

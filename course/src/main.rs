@@ -54,7 +54,7 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
     if ascii {
         only_ascii();
     }
-    // These two commands have their own subscriber and write a log to a file.
+    // The commands `serve` and `load` have their own subscriber and write a log to a file.
     if !matches!(command, Command::Serve(_) | Command::Load(_)) {
         servers::show_diagnostics();
     }

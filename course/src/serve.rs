@@ -1,8 +1,9 @@
 //! Serves the book from the course's own thread pool.
 //!
 //! The accept loop is the same as in `servers/src/bin/pooled.rs`: a task for each connection, on a fixed
-//! pool. Unlike `pooled`, this server can be stopped: a signal cancels `stop`, which ends the loop. Then the
-//! pool is shut down. It finishes the connections that it has accepted, and the process waits for this.
+//! pool. Unlike `pooled`, this server can be stopped: a signal cancels the token `stop`, and this ends the
+//! accept loop. Then the pool is shut down. The pool finishes the connections that it has accepted, and the
+//! process waits until the pool has done so.
 
 use crate::book;
 use crate::exercises::replay;
@@ -26,15 +27,15 @@ use std::{fmt, fs};
 /// The ports that are tried if `--addr` is not given.
 const PORTS: RangeInclusive<u16> = 8000..=8099;
 
-/// The interval at which a server that waits for its last requests checks how many are left. It reports this
-/// number only if the number has changed.
+/// The interval at which a server that waits for its last requests checks the number of these requests. The
+/// server reports this number only if the number has changed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Builds the book and serves it until the first Ctrl-C (or SIGTERM), then finishes the requests in
 /// progress. A second signal ends the process at once.
 ///
-/// Listens on `addr`, or else on the first free port from 8000; when the server answers there, prints the
-/// address on standard output.
+/// Listens on `addr`, or else on the first free port from 8000; prints the address on standard output when
+/// the server answers there.
 ///
 /// # Errors
 /// Returns an error if the book cannot be built, if the server cannot listen on the address, or if
@@ -95,13 +96,13 @@ fn site(
 
 fn server(site: Site, pool: &Arc<ThreadPoolExecutor>, stop: &CancelToken, log: AccessLog) -> Server {
     let pool = Arc::clone(pool);
-    // A browser keeps its connections open for a long time. Without this limit, idle connections of
-    // browsers would hold threads that other connections need, and would delay the end of the process.
+    // A browser keeps its connections open for a long time. Without this limit, idle connections of browsers
+    // would occupy threads that other connections need, and the process would end later.
     let may_stay = move || pool.stats().backlog() == 0;
     Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop)
 }
 
-/// Sends the schedule on which the reader's answer failed last, or an empty object.
+/// Sends the schedule on which the reader's answer last failed, or an empty object.
 fn your_schedule(path: &Path) -> Response {
     match fs::read(path) {
         Ok(json) => Response::new(Status::Ok, "application/json", Body::Bytes(json.into())),
@@ -145,7 +146,7 @@ fn listen_on_free_port() -> anyhow::Result<Listener> {
 }
 
 fn announce(addr: SocketAddr) {
-    // The server must serve the book even if its output has no reader.
+    // The server must serve the book even if no process reads the server's output.
     let _ = writeln!(io::stdout(), "The course is at http://{addr}/").and_then(|()| io::stdout().flush());
     tell(format_args!("Ctrl-C stops it."));
 }

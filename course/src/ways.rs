@@ -48,7 +48,7 @@ impl Part {
 }
 
 impl Way {
-    /// Returns the exercises of the way in their order, each with its part.
+    /// Returns the exercises of the way, in the order of the way, each with its part.
     pub fn exercises(&self) -> impl Iterator<Item = (&Part, &String)> {
         self.parts.iter().flat_map(|part| part.exercises.iter().map(move |name| (part, name)))
     }
@@ -100,7 +100,7 @@ impl Ways {
     }
 
     /// Returns the faults of the ways: a page that the book does not have, an exercise that does not exist,
-    /// or an exercise that comes before all pages that explain it.
+    /// or an exercise that comes before all pages that explain this exercise.
     pub fn faults(&self, contents: &Contents, exercises: &[Exercise], kinds: &Kinds) -> Vec<String> {
         let mut faults = Vec::new();
         for way in self.iter() {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::exercises::catalogue;
 
-    /// Returns the faults of a one-part way in which one page and one exercise were replaced.
+    /// Makes a one-part way, replaces one page and one exercise in it, and returns the faults of the result.
     fn faults(pages: &str, exercises: &str) -> Vec<String> {
         let workspace = Workspace::find().unwrap();
         let text = format!(

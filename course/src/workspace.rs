@@ -1,29 +1,30 @@
 //! Finds the directory of the project.
 //!
-//! `cargo course` runs in the caller's current directory, which may be any directory of the
-//! project. If the binary was copied elsewhere, the current directory may be any directory at all.
-//! The program first tries the path of the project at compile time. If the project has moved since
-//! then, the program searches the current directory and the directories above it.
+//! `cargo course` runs in the caller's current directory, which may be any directory of the project. If the
+//! binary was copied elsewhere, the current directory may be any directory at all. The program first tries
+//! the path that the project had at compile time. If the project has moved since then, the program searches
+//! the current directory and the directories above it.
 
 use anyhow::{Context, ensure};
 use std::env;
 use std::path::{self, Path, PathBuf};
 
-/// The name of the file with a learner's progress.
+/// The name of the file that contains a learner's progress.
 pub(crate) const PROGRESS: &str = "progress.txt";
 
 /// The project's root directory, and the paths below it.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     root: PathBuf,
-    /// The directory for build output, if it is not the project's own.
+    /// The directory for build output, if it is not the directory of the project itself.
     target: Option<PathBuf>,
 }
 
 impl Workspace {
     /// Checks that the project is in `root`, and uses `root` as the project's directory.
     pub fn at(root: impl Into<PathBuf>) -> anyhow::Result<Self> {
-        // Each command runs in its own directory, so a relative path would lead to different places.
+        // Commands run in different directories, so a relative path would lead to a different place for each
+        // command.
         let root = path::absolute(root.into()).context("the current directory cannot be read")?;
         ensure!(
             is_root(&root),
@@ -34,7 +35,7 @@ impl Workspace {
         Ok(Self { root, target: None })
     }
 
-    /// Finds the project at its path at compile time, or else in the current directory and the
+    /// Finds the project at the path that it had at compile time, or else in the current directory and the
     /// directories above it.
     pub fn find() -> anyhow::Result<Self> {
         let here = env::current_dir().context("the current directory cannot be read")?;
@@ -49,7 +50,7 @@ impl Workspace {
         Ok(Self { root: root.to_path_buf(), target: None })
     }
 
-    /// Returns the project with another directory for all build output.
+    /// Returns the same project, but with another directory for all build output.
     #[cfg(feature = "book")]
     pub(crate) fn built_in(self, target: PathBuf) -> Self {
         Self { target: Some(target), ..self }
@@ -70,7 +71,7 @@ impl Workspace {
         self.root.join("exercises")
     }
 
-    /// Returns the path of the file with a learner's progress.
+    /// Returns the path of the file that contains a learner's progress.
     pub fn progress(&self) -> PathBuf {
         self.root.join(PROGRESS)
     }
@@ -93,9 +94,9 @@ impl Workspace {
     }
 }
 
-/// Returns whether a directory contains build output. Cargo puts a tag into the directories that it creates.
-/// A directory that existed before Cargo used it has no tag, such as a `target` in which a copy of the
-/// project was made; so a `target` beside a `Cargo.toml` also counts.
+/// Returns whether a directory contains build output of Cargo. Cargo puts a tag into the directories that it
+/// creates. A directory that existed before Cargo used it has no tag, such as a `target` in which a copy of
+/// the project was made; so a `target` beside a `Cargo.toml` also counts.
 #[cfg(feature = "book")]
 pub(crate) fn was_built(dir: &Path) -> bool {
     dir.join("CACHEDIR.TAG").exists()

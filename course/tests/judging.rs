@@ -2,9 +2,9 @@
 //! Also tests other answers: an answer that hangs, one that does not compile, and one that bypasses
 //! `crate::sync`.
 //!
-//! Each answer must be compiled, so these tests take minutes and are not part of `cargo test`. The
-//! package of the proof tries all answers, but without running Cargo. So this program tries only one
-//! exercise of each kind, with one mistake; `TURN` selects them. `TURN=all` tries every exercise, and
+//! Each answer must be compiled, so these tests take minutes and are not part of `cargo test`. The package of
+//! the proof tries all answers, but without running Cargo. So this program tries only one exercise of each
+//! kind, with one mistake; the variable `TURN` says which ones. `TURN=all` tries every exercise, and
 //! `JUDGING=all` also tries every mistake:
 //!
 //! ```sh

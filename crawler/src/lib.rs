@@ -4,7 +4,7 @@
 /// Source files that a model checker runs get their locks, channels and time only through this module, so
 /// that the model checker can replace them.
 mod door {
-    /// The interval at which a worker checks for more work, and shows its progress.
+    /// The interval at which a worker checks for more work and shows its progress.
     pub(crate) const TICK: std::time::Duration = std::time::Duration::from_millis(50);
 
     pub(crate) use executor::{

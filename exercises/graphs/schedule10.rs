@@ -1,4 +1,4 @@
-//! Two submitters use a serial executor, which runs over an executor that refuses each job.
+//! Two submitters use a serial executor; the executor below it refuses each job.
 
 use exercises_harness::model::graph::Scenario;
 use exercises_harness::step;

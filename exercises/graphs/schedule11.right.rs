@@ -1,4 +1,4 @@
-//! Right: a worker takes its half back if no other worker has taken it.
+//! Right: a worker takes back the half that it has offered, if no other worker has taken that half.
 
 use crate::sync::{Condvar, Mutex};
 

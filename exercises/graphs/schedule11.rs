@@ -1,4 +1,5 @@
-//! Two workers offer a half each. A worker that has nothing to do steals the half of the other worker.
+//! Each of two workers offers one half of its work. A worker that has nothing to do steals the half of the
+//! other worker.
 
 use exercises_harness::model::graph::Scenario;
 

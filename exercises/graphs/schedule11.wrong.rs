@@ -29,7 +29,7 @@ impl Pool {
             state.done.push(other);
             self.changed.notify_all();
         }
-        // The mistake: nobody may be left who steals it.
+        // The mistake: there may be no worker left that can steal the half.
         while !state.done.contains(&mine) {
             state = self.changed.wait(state).unwrap();
         }

@@ -1,4 +1,5 @@
-//! A client logs a line, a writer writes, and an owner stops the log. The client prints a line that is refused.
+//! A client logs a line, a writer writes the lines of the log, and an owner stops the log. If the log refuses
+//! a line, the client prints that line.
 
 use exercises_harness::model::graph::Scenario;
 use exercises_harness::step;

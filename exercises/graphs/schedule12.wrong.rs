@@ -18,7 +18,7 @@ struct State {
 
 impl Log {
     pub fn log(&self, line: String) -> Result<(), String> {
-        // The mistake: the lock is free between the look and the push.
+        // The mistake: the lock is free between the check and the push.
         if self.state.lock().unwrap().is_stopped {
             return Err(line);
         }

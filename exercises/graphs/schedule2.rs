@@ -1,4 +1,4 @@
-//! Two workers take one job each, and a submitter puts two jobs.
+//! Each of two workers takes one job, and a submitter puts two jobs.
 
 use exercises_harness::model::graph::Scenario;
 

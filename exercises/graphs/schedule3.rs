@@ -1,4 +1,4 @@
-//! Two submitters use a serial executor, which runs over an executor that calls each job at once.
+//! Two submitters use a serial executor; the executor below it calls each job at once.
 
 use exercises_harness::model::graph::Scenario;
 use exercises_harness::step;

@@ -1,4 +1,4 @@
-//! Right: the lock of the account that was opened first is always taken first.
+//! Right: of two accounts, the lock of the account that was opened first is always taken first.
 
 use crate::sync::Mutex;
 

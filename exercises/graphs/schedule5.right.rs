@@ -1,4 +1,4 @@
-//! Right: the flag is behind the lock under which a worker looks and begins to sleep.
+//! Right: the flag is behind the same lock under which a worker checks for jobs and begins to sleep.
 
 use std::collections::VecDeque;
 

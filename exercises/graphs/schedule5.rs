@@ -1,4 +1,5 @@
-//! A worker takes jobs until the end. The owner puts one job, and then says that this was all.
+//! A worker takes jobs until it is told that there will be no more. The owner puts one job, and then says
+//! that there will be no more jobs.
 
 use exercises_harness::model::graph::Scenario;
 

@@ -1,4 +1,4 @@
-//! Wrong: the flag has a lock of its own, so it can be set between a worker's look and its sleep.
+//! Wrong: the flag has its own lock, so the flag can be set after a worker's check and before its sleep.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Right: an alarm cuts off its own page, and no other.
+//! Right: an alarm cuts off only its own page.
 
 use crate::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! Wrong: an alarm that rings late cuts off the page that is drawn now, whichever page that is.
+//! Wrong: a late alarm cuts off the page that is being drawn at that time, even if it is another page.
 
 use crate::sync::Mutex;
 
@@ -21,7 +21,7 @@ impl Caller {
 
     pub fn alarm(&self, page: u32) {
         let mut state = self.state.lock().unwrap();
-        // The mistake: this may be the next page by now.
+        // The mistake: the page that is drawn now may be the next page.
         if state.page >= page {
             state.cut_off_by = Some(page);
         }

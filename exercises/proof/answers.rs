@@ -3,7 +3,7 @@
 //! folder `right`. A right answer is compiled from its own file, and a wrong answer from a file that this
 //! script writes. `model` has each stub and wrong answer, `solutions` has each right answer, and `memory` has
 //! all answers to the exercises with the model of memory. `real` has no wrong answers: on real threads they
-//! may pass by luck, so the proof does not check them there. But if only one exercise is built
+//! may pass by luck, so the proof does not check wrong answers there. But if only one exercise is built
 //! (`EXERCISE_ONLY=ex01`), `real` has its wrong answers, because `cargo course wrong` counts how often they
 //! pass.
 //!
@@ -35,7 +35,7 @@ fn main() {
     let scenes = scenes(&folder, &exercises);
     for exercise in exercises {
         let (name, suite) = (&exercise.name, exercise.suite());
-        // A missing file would count as changed, and then all answers would be built each time.
+        // Cargo would treat a missing file as changed, and would then build all answers each time.
         let lists = ["exercise.toml", "right", "wrong.diff", "wrong", "solution"];
         for list in lists.map(|list| exercise.folder().join(list)).iter().filter(|list| list.exists()) {
             println!("cargo::rerun-if-changed={}", list.display());
@@ -111,7 +111,7 @@ fn scenes(folder: &Path, exercises: &[Exercise]) -> String {
     )
 }
 
-/// Returns the code that the threads of a program run in this package, if that code is built here.
+/// Returns the code that a program's threads run, if this package contains that code.
 fn code_of(program: &Program, folder: &Path, exercises: &[Exercise]) -> Option<PathBuf> {
     let which = match env::var("CARGO_PKG_NAME").unwrap().as_str() {
         "exercises-proof-model" => "wrong",
@@ -125,9 +125,9 @@ fn code_of(program: &Program, folder: &Path, exercises: &[Exercise]) -> Option<P
     })
 }
 
-/// Writes a wrong answer as a file. An answer whose edit does not apply is left out with a warning, and the
-/// proof reports it later. The build must go on, because it builds the program with which a maintainer
-/// repairs the edit.
+/// Writes a wrong answer as a file. If an edit does not apply, its answer is left out with a warning, and the
+/// proof reports the answer later. The build must not fail, because it builds the program with which a
+/// maintainer repairs the edit.
 fn write_out(exercise: &Exercise, wrong: &Wrong) -> Option<PathBuf> {
     let path = out_dir().join(&exercise.name).join(format!("{}.rs", wrong.name));
     match exercise.wrong_answer(wrong) {

@@ -1,6 +1,6 @@
 //! Links the program to a fixed address. With a variable address, each process of the program would begin
-//! with 200,000 relocations, which take longer than most jobs. The script also tells the program which
-//! compiler has built it, for the ledger.
+//! with 200,000 relocations, which take longer than most jobs. The script also tells the program the version
+//! of the compiler that builds the program; the ledger needs this.
 
 use std::env;
 use std::process::Command;

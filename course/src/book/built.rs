@@ -14,9 +14,9 @@ pub(super) struct Note {
 }
 
 impl Note {
-    /// Lists the files from which the book below `source` would be built: its own files, the files that its
-    /// pages include, and the program that builds it. A file counts as unchanged if its size and its
-    /// modification time are the same as before.
+    /// Lists the files from which the book below `source` would be built: the book's own files, the files
+    /// that its pages include, and the program that builds the book. A file counts as unchanged if its size
+    /// and its modification time are the same as before.
     ///
     /// # Errors
     /// Returns an error if the book cannot be read.
@@ -42,8 +42,8 @@ impl Note {
         fs::read_to_string(&self.file).is_ok_and(|noted| noted == self.made_of)
     }
 
-    /// Marks the book as out of date until [`write`](Self::write). The caller must call this method
-    /// before it changes the book.
+    /// Marks the book as out of date; the mark stays until [`write`](Self::write) is called. The caller must
+    /// call this method before it changes the book.
     pub(super) fn remove(&self) {
         let _ = fs::remove_file(&self.file);
     }

@@ -118,8 +118,8 @@ fn readme(workspace: &Workspace) -> Option<Page> {
     Some(Page { path, name: "README.md".to_owned(), text })
 }
 
-/// Checks the hours in the README and on the page about using the course: they must be the sums of the times
-/// of all pages and exercises.
+/// Checks that the hours in the README and on the page about using the course are the sums of the times of
+/// all pages and exercises.
 fn wrong_hours(exercises: &[Exercise], pages: &[Page], readme: Option<&Page>) -> Vec<String> {
     let how_to_use = pages.iter().find(|page| page.name == "how-to-use.md");
     let of_pages: usize = pages.iter().filter_map(minutes).sum();
@@ -144,7 +144,7 @@ fn in_hours(minutes: usize) -> usize {
     (minutes + 30) / 60
 }
 
-/// Returns the pages that do not contain these words; line breaks between the words do not matter.
+/// Returns the pages that do not contain these words; the words may be on different lines.
 fn silent<'a>(pages: impl Iterator<Item = &'a Page>, text: &str) -> Vec<String> {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let silent = pages.filter(|page| !words(&page.text).contains(text));
@@ -158,7 +158,7 @@ pub(super) fn minutes(page: &Page) -> Option<usize> {
     before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Returns the exercises whose solution no page explains.
+/// Returns the exercises that have a solution which no page explains.
 fn unexplained(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     let files = exercises.iter().map(|exercise| format!("exercises/{}/solution/README.md", exercise.name));
     let missing = files.filter(|file| !pages.iter().any(|page| page.text.contains(file)));

@@ -1,6 +1,6 @@
 //! Proves that every `cargo …` command on the pages works when a reader types it. The package, program,
-//! example or test in the command must exist and be built with the features in the command. `cargo course`
-//! must have the commands and options that the page shows.
+//! example or test in the command must exist, and must be built with the features that the command names.
+//! `cargo course` must have the commands and options that the page shows.
 //!
 //! Commands are: lines of code blocks that begin with `$ cargo`, lines of `sh` blocks that begin with
 //! `cargo`, and code in the prose that begins with `cargo`.
@@ -32,7 +32,7 @@ const OTHERS: [&str; 12] = [
     "vendor",
 ];
 
-/// Everything that a command may name: packages, programs, examples and tests.
+/// The names that a command may contain: packages, programs, examples and tests.
 pub(super) struct Commands {
     packages: Vec<Package>,
     default_members: Vec<String>,
@@ -142,7 +142,7 @@ impl Commands {
     }
 
     /// Checks the commands and options of a `cargo course` line. The value of an option is checked only if
-    /// it must be an exercise.
+    /// the value must be an exercise.
     fn judge_course(&self, words: &[&str]) -> Result<(), String> {
         let mut command = &self.course;
         let mut words = words.iter();
@@ -246,7 +246,8 @@ impl Commands {
     }
 }
 
-/// Checks that one of the packages has the target, with the features that it needs.
+/// Checks that one of the packages has the target, and that the command turns on the features that the target
+/// needs.
 fn judge_target(
     packages: &[&Package],
     kind: &str,
@@ -263,7 +264,7 @@ fn judge_target(
     }
 }
 
-/// `exNN` stands for the name of any exercise.
+/// The name `exNN` stands for any exercise.
 fn is_placeholder(name: &str) -> bool {
     name.starts_with("exNN") || name.starts_with("[exNN")
 }
@@ -286,7 +287,7 @@ fn commands(page: &Page) -> Vec<(usize, String)> {
             }
         }
     }
-    // Code in prose may begin on one line and end on the next.
+    // Code in prose may begin on one line and end on the next line.
     let code = Regex::new(r"`(cargo\s[^`]*)`|<code>(cargo\s[^<]*)</code>").expect("a valid expression");
     for captures in code.captures_iter(&prose) {
         let whole = captures.get(1).or_else(|| captures.get(2)).expect("one of the two");

@@ -1,7 +1,7 @@
 //! Collects the complaints of mdBook during a build.
 //!
-//! If mdBook cannot make a page properly, it logs an event but still reports success. This module
-//! keeps the events of level warning and error, so that the build can fail with them.
+//! If mdBook cannot make a page properly, mdBook logs an event but still reports success. This module keeps
+//! the events of level warning and error, so that the build can fail with them.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,8 +9,8 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Runs `work` on this thread, and returns its result with every warning and error that it has
-/// logged.
+/// Runs `work` on this thread, and returns the result of `work` together with every warning and error that
+/// `work` has logged.
 pub(crate) fn during<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let result = tracing::subscriber::with_default(Listener { heard: Arc::clone(&heard) }, work);
@@ -47,7 +47,7 @@ struct Message(String);
 impl Visit for Message {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         if field.name() == "message" {
-            // Writing to a string never fails.
+            // The result is ignored, because writing to a string never fails.
             let _ = write!(self.0, "{value:?}");
         }
     }

@@ -1,13 +1,13 @@
 //! Compares two recordings of a command.
 //!
-//! If a program prints the time, two recordings of it always differ. So each recording has a *core*: its
-//! text without times, dates, ports and the numbers of pool threads, and without the parts that the recipe
-//! excludes. Two recordings are equal if their cores are equal.
+//! If a program prints the time, two recordings of it always differ. So each recording has a *core*: the text
+//! of the recording without times, dates, ports and the numbers of pool threads, and without the parts that
+//! the recipe excludes. Two recordings are equal if their cores are equal.
 
 use crate::book::recipes::Equal;
 use regex::{Captures, Regex};
 
-/// Text that differs in any two recordings.
+/// Text that may differ between any two recordings.
 const DIFFERS: [(&str, &str); 6] = [
     (r"\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT", "<date>"),
     (r"\d+\.\d+ ?(s|ms|µs)\b", "<time>"),
@@ -17,7 +17,7 @@ const DIFFERS: [(&str, &str); 6] = [
     (r"\d+ filtered out", "<others> filtered out"),
 ];
 
-/// Replaces a line end in text that was left out. With this character, the line number in the recording is
+/// The character that replaces a line end in text that was left out. So the line number in the recording is
 /// still known for each line of a core.
 const LEFT_OUT: char = '\u{1f}';
 
@@ -70,8 +70,8 @@ pub(super) fn lacks(text: &str, equal: &Equal) -> anyhow::Result<Vec<String>> {
     Ok(lacks)
 }
 
-/// Returns the lines of a core. Each line of the core is paired with a line number: the line of the recording
-/// at which it begins.
+/// Returns the lines of a core. Each line of the core is paired with a number: the number of the line at
+/// which it begins in the recording.
 fn lines(text: &str, equal: &Equal) -> anyhow::Result<Vec<(usize, String)>> {
     let mut core = text.to_owned();
     for (pattern, what) in DIFFERS {
@@ -115,8 +115,8 @@ fn without_common(old: &[(usize, String)], new: &[(usize, String)]) -> (Vec<usiz
     if old.len().saturating_mul(new.len()) > PAIRS {
         return (numbers(old), numbers(new));
     }
-    // For each pair of positions, the length of the longest common subsequence of the lines from these
-    // positions on.
+    // For each pair of positions, the length of the longest common subsequence of the lines that begin at
+    // these positions.
     let mut longest = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
     for a in (0..old.len()).rev() {
         for b in (0..new.len()).rev() {
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(differ("b\na\n", "x\na\nb\n", &equal(true, "-")), (vec![], vec![0]));
         // A recipe can leave out the end of a line, even the end of the last line.
         assert_eq!(differ("a 1\nb 2\n", "a 1\nb 3\n", &equal(false, r"\d\n")), (vec![], vec![]));
-        // Text that was left out can span several lines, and the lines after it keep their numbers.
+        // The lines after a left-out text keep their numbers, even if this text spans several lines.
         let between = equal(false, r"(?s)<.*>");
         assert_eq!(differ("a\n<1\n2\n3>\nz\n", "a\n<1>\ny\n", &between), (vec![4], vec![2]));
         assert_eq!(differ("a\nb\n", "a\nc\nd\n", &equal(false, r"(?s)\n.*")), (vec![], vec![]));

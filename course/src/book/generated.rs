@@ -66,7 +66,8 @@ fn plan(way: &Way, pages: &[Page], contents: &Contents, exercises: &[Exercise]) 
     text
 }
 
-/// Returns how many hours the exercises of a part take. A task takes only a few minutes, and is not counted.
+/// Returns the number of hours that the exercises of a part take. A task takes only a few minutes, and is not
+/// counted.
 fn doing(part: &Part, exercises: &[Exercise]) -> String {
     let of_part =
         exercises.iter().filter(|exercise| part.exercises.iter().any(|name| name == exercise.short()));

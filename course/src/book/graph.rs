@@ -1,5 +1,5 @@
-//! Draws a figure that shows which page needs which: a line for each chapter, and an arc from each page to
-//! each later page that needs it. Exercises are named beside their page, and have their own arcs.
+//! Draws a figure of the pages that need other pages: a line for each chapter, and an arc from each page to
+//! each later page that needs it. Exercises are named beside their page, and each exercise has its own arcs.
 //!
 //! No arc leads upwards: [`order`](crate::book::order) reports every page or exercise that needs a later one.
 
@@ -68,8 +68,8 @@ pub(super) fn svg(pages: &[Page], contents: &Contents, core: &[String], exercise
     text
 }
 
-/// Draws an arc from the line `from` down to the line `to`. The arc begins and ends at the first position of
-/// the pair, and bends towards the second position.
+/// Draws an arc from the line `from` down to the line `to`. The arc begins at the first position of the pair,
+/// bends towards the second position, and ends at the first position again.
 fn arc(text: &mut String, (at, reach): (usize, usize), from: usize, to: usize, needed: &str) {
     let (from, to) = (from * LINE, to * LINE);
     if from == to {

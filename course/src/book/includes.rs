@@ -6,8 +6,8 @@
 //! line itself; if the anchor is missing, it shows nothing. mdBook treats both cases as a success,
 //! so this module checks the listings first.
 //!
-//! An include may name a whole file or an anchor, but no line numbers: they would show other lines after the
-//! next edit.
+//! An include may name a whole file or an anchor, but no line numbers, because after the next edit the same
+//! numbers would show other lines.
 
 use crate::book::pages::{Page, files_below};
 use anyhow::bail;
@@ -48,8 +48,8 @@ pub(super) fn faults(pages: &[Page]) -> Vec<String> {
 /// Returns the anchors in the project's code that no page includes. Such an anchor is left over from a
 /// listing or a page that was removed.
 ///
-/// `awaited` lists files, one per line, whose pages are not written yet: the anchors of these files may be
-/// unused. If a file is in the list without need, this is a fault, so the list can only get shorter.
+/// `awaited` is a file that lists files, one per line, whose pages are not written yet: the anchors of these
+/// files may be unused. A file that is in the list without need is a fault; so the list can only get shorter.
 pub(super) fn unused_anchors(root: &Path, pages: &[Page], awaited: &str) -> anyhow::Result<Vec<String>> {
     let mut used = BTreeSet::new();
     for page in pages {

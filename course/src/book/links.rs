@@ -1,5 +1,5 @@
-//! Follows every link of the built book that stays within the book: the page or file must exist, and so
-//! must the `#fragment`.
+//! Follows every link of the built book that leads to a place in the book: the page or file must exist, and
+//! so must the `#fragment`.
 
 use crate::book::pages::files_below;
 use anyhow::Context;
@@ -16,7 +16,7 @@ struct Html {
     fragments: BTreeSet<String>,
 }
 
-/// Returns the links of the book in `dir` whose target does not exist.
+/// Returns the links of the book in `dir` that lead to a target that does not exist.
 ///
 /// # Errors
 /// Returns an error if a page cannot be read.
@@ -30,8 +30,8 @@ pub(super) fn faults(dir: &Path) -> anyhow::Result<Vec<String>> {
     let mut faults = BTreeSet::new();
     for (path, page) in &pages {
         let name = path.strip_prefix(dir).unwrap_or(path).display();
-        // The page for printing repeats the other pages; the page for missing pages is shown at many
-        // addresses.
+        // These two pages are skipped: the page for printing repeats the other pages, and the page for
+        // missing pages is shown at many addresses.
         if path.file_name().is_some_and(|file| file == "print.html" || file == "404.html") {
             continue;
         }

@@ -1,9 +1,9 @@
 //! Builds the book, and checks that it agrees with the code.
 //!
 //! mdBook does not fail on a missing include, a misspelt anchor or a broken link. Besides, mdBook does not
-//! understand the prose: it knows neither whether `cargo run --bin pooled` still exists, nor whether a
-//! program prints what a page says. So [`build`] fails on every complaint, [`check`] finds the other faults,
-//! and [`record`] runs the commands whose output the book shows.
+//! check the prose: it does not know whether `cargo run --bin pooled` still exists, or whether a program
+//! prints what a page says. So [`build`] fails on every complaint, [`check`] finds the other faults, and
+//! [`record`] runs the commands whose output the book shows.
 
 pub(crate) mod breaks;
 mod built;
@@ -46,7 +46,7 @@ use std::path::PathBuf;
 /// directory.
 ///
 /// # Errors
-/// Returns an error if there is no book, if it includes code that does not exist, if the target
+/// Returns an error if there is no book, if the book includes code that does not exist, if the target
 /// directory cannot be written, or if mdBook reports anything.
 pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let source = workspace.book();
@@ -56,7 +56,7 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
         source.display()
     );
     let destination = workspace.target().join("book");
-    // If a file cannot be read, the build below reports the error.
+    // A file that cannot be read is ignored here, because the build below reports the error.
     let note = Note::of(&source, &destination).ok();
     if note.as_ref().is_some_and(Note::is_as_noted) && destination.join("index.html").is_file() {
         return Ok(destination);

@@ -49,8 +49,8 @@ fn later_exercises(exercises: &[Exercise]) -> Vec<String> {
 /// The beginning of the line under the title of a page that is not a core page.
 const FURTHER: &str = "<p class=\"facts\">Further reading. ";
 
-/// Returns the chapters that say wrongly whether they are core pages. If the book has no core pages, there
-/// are no such faults.
+/// Returns the chapters with a wrong statement about whether they are core pages. If the book has no core
+/// pages, there are no such faults.
 pub(super) fn wrong_about_core(pages: &[Page], contents: &Contents, core: &[String]) -> Vec<String> {
     let is_core = |name: &String| core.contains(name);
     let is_chapter = |page: &&Page| {
@@ -72,8 +72,8 @@ pub(super) fn wrong_about_core(pages: &[Page], contents: &Contents, core: &[Stri
     faults
 }
 
-/// Returns faults for pages that come too early in a way: before a page that they need, or before the
-/// exercise whose solution they show.
+/// Returns faults for pages that come too early in a way: before a page that they need, or before an exercise
+/// whose solution they show.
 pub(super) fn unread(pages: &[Page], ways: &Ways) -> Vec<String> {
     let shown = Regex::new(r"the solution of `(ex\d+)").expect("a valid expression");
     let mut faults = Vec::new();
@@ -107,8 +107,8 @@ pub(super) fn unread(pages: &[Page], ways: &Ways) -> Vec<String> {
     faults
 }
 
-/// Returns the pages to which the line under a page's title ("You need …") links, each with the number of its
-/// line.
+/// Returns the pages that a page names in the line under its title ("You need …"), each with the number of
+/// this line.
 pub(super) fn needs(page: &Page) -> Vec<(usize, String)> {
     let facts = Regex::new(r#"(?s)<p class="facts">.*?</p>"#).expect("a valid expression");
     let link = Regex::new(r##"href="([^"#]+)\.html"##).expect("a valid expression");
@@ -120,8 +120,8 @@ pub(super) fn needs(page: &Page) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// Returns the exercises that another exercise lists as needed: "exercise 16". A number that belongs to no
-/// exercise is skipped.
+/// Returns the exercises that another exercise lists as needed: "exercise 16". A number that is not the
+/// number of an exercise is skipped.
 pub(super) fn needed_exercises<'a>(exercise: &Exercise, all: &'a [Exercise]) -> Vec<&'a Exercise> {
     let number = Regex::new(r"exercise (\d+)").expect("a valid expression");
     let needs = exercise.needs.join("; ");

@@ -1,6 +1,6 @@
 //! The input fields below the questions of a *Predict* section. A block ` ```predict ` of the page describes
-//! them, with the expressions that find the right values in the text that the page shows. The built page has
-//! the block's fields as data for `predict.js`.
+//! them, with the expressions that find the right values in the text that the page shows. In the built page,
+//! the fields of the block are data for `predict.js`.
 
 use crate::book::includes::includes;
 use crate::book::pages::Page;
@@ -31,7 +31,7 @@ struct Field {
     /// The expression whose first group matches the right value.
     find: Option<String>,
     unit: Option<String>,
-    /// Whether the number is measured, so that a value near it is right, too.
+    /// True if the number is measured, so that a value near it is right, too.
     #[serde(default)]
     about: bool,
     #[serde(default)]
@@ -48,7 +48,7 @@ struct Choice {
     say: String,
     /// The value for which this option is right, if the value is not the text of the option.
     is: Option<String>,
-    /// What a reader who chooses this option has overlooked.
+    /// The fact that a reader who chooses this option has overlooked.
     but: Option<String>,
 }
 
@@ -151,7 +151,7 @@ impl Field {
         Ok(json!({ "kind": "choice", "ask": self.ask, "options": options, "right": right }))
     }
 
-    /// Returns the text from which the right value is read.
+    /// Returns the text that contains the right value.
     fn text(&self, page: &Page) -> anyhow::Result<String> {
         let Some(from) = &self.from else { return Ok(page.text.replace('\r', "")) };
         let is_named = |file: &&str| Path::new(file).ends_with(from);
@@ -186,7 +186,7 @@ impl Field {
     }
 }
 
-/// Returns what an expression finds first. In an expression, `^` and `$` match the ends of a line.
+/// Returns the first match of an expression. In an expression, `^` and `$` match the ends of a line.
 fn found<'a>(expression: &str, text: &'a str) -> anyhow::Result<Captures<'a>> {
     let lines = Regex::new(&format!("(?m){expression}"))?;
     lines.captures(text).ok_or_else(|| anyhow!("nothing matches `{expression}`"))

@@ -1,4 +1,4 @@
-//! Checks the sentences of the pages, as far as a program can do this.
+//! Checks the sentences of the pages, as far as a program can check sentences.
 //!
 //! Every figure of four digits or more must have a source: a listing or a transcript that the page includes,
 //! or a command on the page. A figure without a source cannot be measured again. Years, and the numbers of
@@ -56,7 +56,7 @@ fn typed(page: &Page, prose: &str) -> Vec<String> {
     let mut sources: Vec<String> =
         page.lines().filter(|line| line.block.is_some()).map(|line| line.text.to_owned()).collect();
     let folder = page.path.parent().unwrap_or(Path::new(""));
-    // If a file cannot be read, the check of the includes reports this.
+    // A file that cannot be read is ignored here, because the check of the includes reports it.
     sources.extend(
         includes(&page.text).filter_map(|include| fs::read_to_string(folder.join(include.file)).ok()),
     );
@@ -97,7 +97,7 @@ fn halves(page: &Page, prose: &str, names: &BTreeSet<String>) -> Vec<String> {
     let mut faults = Vec::new();
     let mut before: Option<&str> = None; // the line above, in the same paragraph
     let mut in_item = false;
-    // Each line of the page is paired with the same line without code and tags. One more line at the end
+    // Each line of the page is paired with the same line without code and tags. An additional line at the end
     // closes the last paragraph.
     let lines = page.text.lines().zip(prose.lines().chain(std::iter::repeat(""))).chain([("", "")]);
     for ((source, line), number) in lines.zip(1..) {
@@ -126,7 +126,7 @@ fn halves(page: &Page, prose: &str, names: &BTreeSet<String>) -> Vec<String> {
     faults
 }
 
-/// Returns the end of a line, so that an author can find the line.
+/// Returns the end of a line, by which an author can find the line.
 fn last_words(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     words[words.len().saturating_sub(4)..].join(" ")

@@ -66,22 +66,22 @@ pub(crate) struct ByHand {
 pub(crate) struct Run {
     /// The name of the recipe's experiment, such as `work-stealing-1`.
     pub(crate) breaks: Option<String>,
-    /// The command as the page shows it; in the command, ` target/` stands for the target directory.
+    /// The command as the page shows it; ` target/` in the command means the target directory.
     pub(crate) command: String,
     /// The transcript; `None` if only the picture is needed.
     pub(crate) file: Option<String>,
     /// A wrong answer (`exNN m01_x`) that replaces the learner's answer to an exercise while this command
     /// runs.
     pub(crate) answer: Option<String>,
-    /// A picture that the command writes below the target directory, and the figure of the book that is
-    /// made from it. If there is also a transcript, the picture is replaced only together with the
+    /// A picture that the command writes below the target directory, and the figure of the book that is made
+    /// from this picture. If there is also a transcript, the picture is replaced only together with the
     /// transcript.
     pub(crate) picture: Option<Picture>,
     #[serde(default)]
     pub(crate) measured: bool,
     #[serde(default)]
     pub(crate) equal: Equal,
-    /// The figures in the transcript that are speed-ups.
+    /// The figures in the transcript that show a speed-up.
     pub(super) speed_up: Option<SpeedUp>,
 }
 
@@ -111,16 +111,17 @@ pub(crate) struct Server {
     pub(crate) equal: Equal,
 }
 
-/// One step of a recording that has a server.
+/// One step of a recording that involves a server.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Step {
     /// A command that is run to its end.
     pub(crate) run: Option<String>,
-    /// A command that is started in the background. At the end of the recording, the recorder waits for the
-    /// command if the command's output goes to a file; if not, the recorder ends the command.
+    /// A command that is started and then runs in the background. At the end of the recording, the recorder
+    /// waits for the command to end if the command's output goes to a file; if not, the recorder ends the
+    /// command.
     pub(crate) start: Option<String>,
-    /// The number of seconds that the recorder waits.
+    /// The number of seconds for which the recorder waits.
     pub(crate) wait: Option<f64>,
     pub(crate) file: Option<String>,
     #[serde(default)]

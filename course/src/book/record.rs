@@ -1,7 +1,7 @@
 //! `book record`: runs the commands whose output the book shows, and writes their output to files.
 //!
-//! A transcript whose [core](super::equal) has not changed is kept. So recording changes no file without need,
-//! and `--check` compares only cores.
+//! A transcript whose [core](super::equal) has not changed is kept. So the command `book record` changes no
+//! file without need, and `--check` compares only cores.
 //!
 //! The command `book record` is a tool for authors of the book, on Unix.
 
@@ -15,9 +15,8 @@ use anyhow::{Context, ensure};
 use std::fs;
 use std::path::PathBuf;
 
-/// Records the named transcripts, or all transcripts. Returns whether all recordings succeeded;
-/// with `check`, returns whether no transcript would change. Measurements are checked only if they
-/// are named.
+/// Records the named transcripts, or all transcripts. Returns whether all recordings succeeded; with `check`,
+/// returns whether all transcripts would stay the same. Measurements are checked only if they are named.
 ///
 /// # Errors
 /// Returns an error if a command cannot be run or fails, or if a file cannot be written.
@@ -136,7 +135,7 @@ impl Recorder<'_> {
     }
 }
 
-/// Which recording is kept, the old or the new one.
+/// Says which recording is kept: the old or the new one.
 enum Kept {
     /// The old recording is kept, if there is one.
     Before,

@@ -1,6 +1,6 @@
 //! Runs the commands of a recipe: a program that ends, or a server with its clients.
 //!
-//! A shell runs the commands, as a reader would type them.
+//! A shell runs the commands in the form in which a reader would type them.
 
 use crate::book::recipes::{Equal, Server, Step};
 use crate::book::shell::{SHOWN, address, build_commands, in_shell, server_command, settle};
@@ -16,17 +16,18 @@ use std::time::Duration;
 /// The time that a command may take; this includes compilation.
 const DEADLINE: Duration = Duration::from_mins(10);
 
-/// If a server logs no line for this time, it is stopped. A server logs a line after it has sent
-/// the answer, so a client may have the answer before the line is written.
+/// If a server logs no line for this time, the server is stopped. A server logs a line after it has sent the
+/// answer, so a client may have the answer before the line is written.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// The name of a transcript, what was printed, and how two recordings of it are compared.
+/// The name of a transcript, the recorded output, and the rules for comparing two recordings of this
+/// transcript.
 pub(super) type Recording<'a> = (&'a String, String, &'a Equal);
 
 /// Runs commands in a project.
 pub(super) struct Runner<'a> {
     place: &'a Workspace,
-    /// Gets each line that a command prints, as soon as the command prints it.
+    /// Receives each line that a command prints, as soon as the command prints the line.
     shown: &'a dyn Fn(&str),
 }
 
@@ -41,7 +42,7 @@ impl<'a> Runner<'a> {
         Self { shown, ..self }
     }
 
-    /// Builds what the command runs, runs the command, and returns what it printed.
+    /// Builds the programs that the command runs, runs the command, and returns what the command has printed.
     ///
     /// # Errors
     /// Returns an error if the program cannot be built or started, or if the command does not end in time.
@@ -69,7 +70,7 @@ impl<'a> Runner<'a> {
         (self.shown)(&format!("$ {}\n", server.command));
         let mut running = Running(shell(self.place, &server_command(server)).spawn()?);
         let lines = lines_of(running.0.stdout.take().context("it has an output")?);
-        // Lines before the address are warnings of the compiler.
+        // Lines that come before the address are warnings of the compiler.
         let (first, address) = loop {
             let line = lines.recv_timeout(DEADLINE).context("the server does not say where it listens")?;
             if let Some(address) = address(&line).map(str::to_owned) {
@@ -88,7 +89,7 @@ impl<'a> Runner<'a> {
             if let Some(command) = &step.start {
                 show(&format!("$ {command} &\n"));
                 let mut command = shell(self.place, &command.replace(SHOWN, &address));
-                // A standard input that stays open, as at a terminal.
+                // A standard input that stays open, as it does at a terminal.
                 background
                     .push((Running(command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn()?), step));
             }
@@ -122,7 +123,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// A child process; dropping this value ends it.
+/// A child process, which ends when this value is dropped.
 struct Running(Child);
 
 impl Drop for Running {

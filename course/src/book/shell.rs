@@ -1,7 +1,7 @@
 //! Prepares the commands of the book for a shell; the recorder and the live course use this module.
 //!
-//! A shell runs the commands, as a reader would type them. In a command, `cargo course` means this program
-//! itself.
+//! A shell runs the commands in the form in which a reader would type them. In a command, `cargo course`
+//! means this program itself.
 
 use crate::book::recipes::Server;
 use crate::workspace::Workspace;
@@ -27,10 +27,11 @@ pub(crate) fn settle(command: &mut Command, workspace: &Workspace) {
     command.env("RUST_BACKTRACE", "0").env("LC_ALL", "C.UTF-8").env("COLUMNS", "110"); // the same width for any terminal
 }
 
-/// Returns the commands that build the programs and tests of a command, with the same Cargo options.
+/// Returns the commands that build the programs and tests of a command; they have the same Cargo options as
+/// that command.
 ///
 /// A command can have a time limit (`timeout 4 cargo run …`), or clients that start at a certain time;
-/// compilation must not use up this time.
+/// compilation must not use up any of this time.
 pub(crate) fn build_commands(command: &str) -> Vec<String> {
     let builds = [("cargo run ", "cargo build"), ("cargo test ", "cargo test --no-run")];
     let build = |part: &str| {

@@ -1,6 +1,6 @@
 //! Checks speed-ups in transcripts: `p` processors can make a program at most `p` times as fast. If a
-//! measurement shows more, it was disturbed: another program used a processor while the sequential time was
-//! measured.
+//! measurement shows more, the measurement was disturbed: another program used a processor while the
+//! sequential time was measured.
 //!
 //! The text of a transcript does not show which figures are speed-ups. So the recipe names the columns and
 //! rows:
@@ -26,8 +26,8 @@ pub(super) struct SpeedUp {
 }
 
 impl SpeedUp {
-    /// Returns the figures of a transcript that no number of threads can reach, and the named columns and
-    /// rows that the transcript does not have.
+    /// Returns two kinds of faults: figures of a transcript that no number of threads can reach, and named
+    /// columns and rows that the transcript does not have.
     pub(super) fn faults(&self, transcript: &str) -> Vec<String> {
         let mut faults = Vec::new();
         for column in &self.times {
@@ -90,7 +90,7 @@ fn below<'a>(transcript: &'a str, column: &str) -> Option<Vec<Printed<'a>>> {
     })
 }
 
-/// Returns the numbers of the first row with this label, except for the first `before` numbers.
+/// Returns the numbers of the first row with this label, without the first `before` numbers.
 fn after<'a>(transcript: &'a str, row: &str, before: usize) -> Option<Vec<Printed<'a>>> {
     let numbers = transcript.lines().find_map(|line| line.strip_prefix(row))?;
     let numbers = numbers.split_whitespace().skip(before).map_while(Printed::new);

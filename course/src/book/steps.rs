@@ -21,7 +21,7 @@ pub(super) fn add(book: &mut Book, ways: &Ways) {
     });
 }
 
-/// Returns the text to add after a page, if at least one way needs it.
+/// Returns the text that must be added after a page, if at least one way needs such a text.
 fn line(file: &str, text: &str, ways: &Ways, titles: &BTreeMap<String, String>) -> Option<String> {
     let next = Regex::new(r"Next: \[[^\]]*\]\(([^)]+)\)").expect("a valid expression");
     let next = next.captures_iter(text).last().map(|captures| captures[1].to_owned());
@@ -70,7 +70,7 @@ title = "A night"
 part = [{ title = "", pages = ["one", "three", "four"], exercises = ["ex03"] }]
 "#;
 
-    /// Returns the added line of the page `page`, whose own text names `next` as the next page.
+    /// Returns the line that is added to the page `page`, whose own text names `next` as the next page.
     fn after(page: &str, next: &str) -> Option<String> {
         let titles = ["one", "two", "three", "four"].map(|name| (format!("{name}.md"), name.to_uppercase()));
         let text = format!("# A page\n\nNext: [A page]({next}.md).\n");

@@ -12,7 +12,8 @@ use std::path::Path;
 /// The folder of the transcripts, as pages write it in includes.
 const FOLDER: &str = "transcripts/";
 
-/// Returns the transcripts that have no recipe or no page, and output on pages that is not a transcript.
+/// Returns three kinds of faults: transcripts without a recipe, transcripts without a page, and output on
+/// pages that is not a transcript.
 ///
 /// # Errors
 /// Returns an error if `record.toml` cannot be parsed.
@@ -105,7 +106,7 @@ fn console_blocks(page: &Page, commands: &BTreeMap<&str, Option<&str>>, faults: 
 mod tests {
     use super::*;
 
-    /// Returns the faults of a book with one page and one recorded transcript.
+    /// Makes a book with one page and one recorded transcript, and returns its faults.
     fn faults_of(page: &str, recipes: &str) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("transcripts")).unwrap();

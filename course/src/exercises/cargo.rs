@@ -1,8 +1,8 @@
 //! Builds an exercise's tests with Cargo, and runs them with a deadline.
 //!
-//! If a property hangs, the tests themselves end it and report the reason. The deadline in this module is
-//! for a case that the tests cannot detect: the whole test program is stuck. The deadline counts from the
-//! last output, and only while tests run, so slow builds and slow machines do not use it up.
+//! If a property hangs, the tests themselves end the property and report the reason. The deadline in this
+//! module is for a case that the tests cannot detect: the whole test program is stuck. The deadline counts
+//! from the last output, and only while tests run, so slow builds and slow machines cannot cause a time-out.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
@@ -18,11 +18,11 @@ use std::thread;
 use std::time::Duration;
 use std::{env, fs};
 
-/// How long a test program may be silent. The tests end a property that hangs much earlier; the rest of this
-/// time is a reserve for a busy machine.
+/// The time for which a test program may be silent. If a property hangs, the tests end it much earlier than
+/// this; the rest of the time is a reserve for a busy machine.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// Where the compiler's messages go: to the terminal, or into the result.
+/// The destination of the compiler's messages: the terminal, or the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Messages {
     Shown,
@@ -39,7 +39,7 @@ pub(super) enum Built {
 
 /// Returns a command that runs Cargo in the project's root.
 pub(crate) fn cargo(workspace: &Workspace) -> Command {
-    // Cargo passes its own path to each program that it runs.
+    // Each program that Cargo runs gets the path of Cargo in its environment.
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     command.current_dir(workspace.root());
     if env::var_os("CARGO_TARGET_DIR").is_some() {
@@ -147,7 +147,7 @@ struct Diagnostic {
 
 impl Said {
     /// Returns whether the message is an error in a line of the exercise. An error without a line is a fault
-    /// of the machine: the disk is full, there is no linker, or there is not enough memory.
+    /// of the machine: for example, the disk is full, there is no linker, or memory is short.
     fn is_an_error_in(&self, exercise: &Exercise) -> bool {
         self.message.as_ref().is_some_and(|message| message.level == "error" && !message.spans.is_empty())
             && self.manifest_path.parent().is_some_and(|folder| folder.ends_with(&exercise.name))
@@ -169,8 +169,8 @@ pub(super) fn run_tests(program: &Path, exercise: &Exercise, trace: &Path) -> an
     run_until_silent(command, SILENCE)
 }
 
-/// Runs a test program, and kills it if it is silent for `silence`. Returns whether the test program ended by
-/// itself.
+/// Runs a test program, and kills the program if it is silent for the time `silence`. Returns whether the
+/// test program ended by itself.
 fn run_until_silent(mut command: Command, silence: Duration) -> anyhow::Result<bool> {
     let mut child = command
         .stdin(Stdio::null())

@@ -5,7 +5,7 @@ use crate::workspace::Workspace;
 use anyhow::{Context, anyhow};
 use exercises_protocol::{Contents, Exercise, Property, Wrong};
 
-/// The message about a file that a copy for students does not have.
+/// The message about a file that is missing in a copy for students.
 pub(super) const NO_MISTAKES: &str =
     "This copy of the course has no typical mistakes: it was made for students. Your teacher has them";
 

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Instant;
 use std::{env, fs};
 
-/// A property, and what the check has found about it.
+/// A property, and the result of checking it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Checked {
     pub name: String,
@@ -76,7 +76,7 @@ pub struct Report {
     /// The messages of the compiler, if they are kept.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub compiler: String,
-    /// The reason why the answer could not be checked.
+    /// The reason why the check could not be made.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
@@ -92,7 +92,7 @@ impl Report {
         failures
     }
 
-    /// Returns how far a stage of the exercise is done, according to the check.
+    /// Returns the progress in a stage of the exercise, according to the check.
     pub(super) fn stage(&self, exercise: &Exercise, number: u8) -> Option<Stage> {
         Stage::seen(exercise, number, &self.properties)
     }
@@ -178,8 +178,8 @@ fn properties(
         Run::Of(states) => states,
         Run::DoesNotCompile(said) => return Ok(Run::DoesNotCompile(said)),
     };
-    // The model explains a mistake better, and needs no deadline to find out that no thread can
-    // continue.
+    // The model is used first, because it explains a mistake better, and because it needs no deadline to find
+    // out that no thread can continue.
     let real = if model.iter().all(|state| matches!(state, State::Held)) {
         match run(Mode::Real)? {
             Run::Of(states) => states,

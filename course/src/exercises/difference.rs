@@ -9,7 +9,7 @@ use exercises_protocol::{Exercise, Wrong, paragraph};
 use std::fmt::Write as _;
 use std::fs;
 
-/// How many lines are shown before and after a difference.
+/// The number of lines that are shown before and after a difference.
 const AROUND: usize = 3;
 
 impl Learner {
@@ -59,7 +59,8 @@ impl Learner {
         Ok(true)
     }
 
-    /// Writes an answer that is not the learner's own, and keeps a copy of the learner's answer.
+    /// Writes an answer that is not the learner's own, and keeps a copy of the answer that the learner has
+    /// written.
     pub(super) fn put(&self, exercise: &Exercise, text: &str) -> anyhow::Result<()> {
         let answer = exercise.answer();
         let is_there = fs::read(&answer).is_ok_and(|before| before == text.as_bytes());

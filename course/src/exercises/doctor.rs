@@ -16,7 +16,7 @@ const RUST_VERSION: &str = env!("CARGO_PKG_RUST_VERSION");
 /// The result of one check.
 enum Finding {
     Well(String),
-    /// What is wrong, and what the learner can do about it.
+    /// A fault that was found, and what the learner can do about it.
     Problem(String, String),
 }
 
@@ -92,8 +92,8 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
 fn offline_dependencies(workspace: &Workspace) -> Finding {
     let metadata = super::cargo::cargo(workspace)
         .args(["metadata", "--offline", "--locked", "--format-version", "1"])
-        // `cargo fetch` and a build download only the dependencies for this system; without this flag, Cargo
-        // also asks for the dependencies of other systems.
+        // Without this flag, Cargo also asks for the dependencies of other systems, although `cargo fetch`
+        // and a build download only the dependencies for this system.
         .args(["--filter-platform", &host()])
         .stdin(Stdio::null())
         .output();

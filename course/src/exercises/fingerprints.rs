@@ -1,5 +1,6 @@
-//! Identifies the checked file and the tests that checked it, for a teacher who grades answers from other
-//! machines. If a test was changed, its fingerprint differs from the fingerprint of the teacher's copy.
+//! Computes fingerprints of the checked file and of the tests that checked it, for a teacher who grades
+//! answers from other machines. If a test was changed, its fingerprint differs from the fingerprint of the
+//! teacher's copy.
 
 use crate::workspace::{Workspace, was_built};
 use anyhow::Context;
@@ -47,7 +48,7 @@ impl Fingerprints {
     }
 }
 
-/// Returns the hash of all files at these paths, with their names. If a path has no file, it adds nothing to
+/// Returns the hash of all files at these paths, with their names. A path that has no file adds nothing to
 /// the hash.
 fn of(root: &Path, paths: &[&str]) -> anyhow::Result<String> {
     let mut hash = Sha256::new();

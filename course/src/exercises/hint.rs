@@ -1,7 +1,7 @@
 //! `hint`: shows hints, one at a time.
 //!
-//! After a failed check, the first hint is for the property whose failure was shown. The next three hints are
-//! those of the exercise: a question, a pointer, and nearly the answer.
+//! After a failed check, the first hint is for the property whose failure was shown. Each exercise has three
+//! more hints: a question, a pointer, and nearly the answer.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, catalogue, say};
@@ -33,7 +33,8 @@ impl Learner {
         Ok(true)
     }
 
-    /// Returns the property whose failure was shown last, if its hint has not been given yet.
+    /// Returns the property whose failure was last shown, if the hint for this property has not been given
+    /// yet.
     fn failed_without_hint<'a>(&self, exercise: &'a Exercise) -> Option<&'a Property> {
         let failed = self.progress.failed(exercise)?;
         let property = exercise.property(failed).ok()?; // perhaps the property had another name then

@@ -1,7 +1,7 @@
 //! Reads keys as they are pressed, without waiting for Enter and without echo.
 //!
 //! The module changes only two settings of the terminal: each key is delivered at once, and keys are not
-//! echoed. Ctrl-C and the output of the program work as they did before. However the program ends, the
+//! echoed. Ctrl-C and the program's output work as usual. When the program ends, for whatever reason, the
 //! terminal gets its old settings back. The drop of [`Keys`] restores the settings, also after a panic; a
 //! handler restores them after Ctrl-C and after the signals that end a program.
 //!
@@ -133,7 +133,8 @@ mod terminal {
             Ok(Self { before, changed })
         }
 
-        /// Changes the settings again: after Ctrl-Z and `fg`, the terminal has the settings of the shell.
+        /// Changes the settings again, because the terminal has the settings of the shell after Ctrl-Z and
+        /// `fg`.
         pub(super) fn change_again(&self) {
             let _held = lock(&self.before);
             let is_changed =

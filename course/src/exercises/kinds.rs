@@ -9,7 +9,7 @@ use exercises_protocol::{Choice, Mend, Predict, Shown, Task, paragraph};
 use std::fmt::Write as _;
 use std::fs;
 
-/// How many lines are shown around the lines that a wrong answer changes.
+/// The number of lines that are shown around the lines that a wrong answer changes.
 const AROUND: usize = 9;
 
 impl Learner {
@@ -91,7 +91,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// `predict`: prints a question; if the letter of an option is given, says whether that option is
+    /// `predict`: prints a question; if the letter of an option is given, also says whether that option is
     /// right and what really happened.
     ///
     /// # Errors
@@ -184,7 +184,7 @@ impl Learner {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     }
 
-    /// Returns the command with which a reader can see the same result.
+    /// Returns the command that shows a reader the same result.
     fn command(&self, predict: &Predict) -> anyhow::Result<Option<String>> {
         Ok(match &predict.code {
             Shown::Program { file, .. } => {

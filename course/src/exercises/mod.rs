@@ -10,8 +10,8 @@
 //!   [`Report`].
 //! * The other modules show results and files; the commands are the methods of [`Learner`].
 //!
-//! The commands write only the progress file, the learner's own file (after making a backup) and the target
-//! directory.
+//! The commands write only three things: the progress file, the learner's own file (after making a backup)
+//! and the target directory.
 
 mod cargo;
 pub mod catalogue;
@@ -139,8 +139,8 @@ impl Learner {
         report
     }
 
-    /// Records what `hint` and `next` need to know. The function records neither a failure of the stub nor a
-    /// success of a mended answer, because the learner has written neither the stub nor that answer.
+    /// Records the data that `hint` and `next` need. The function does not record that the stub failed or
+    /// that a mended answer succeeded, because the learner has written neither the stub nor that answer.
     fn remember(&mut self, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
         if let Some(seen) = report.stage(exercise, 1)
             && exercise.is_begun()
@@ -183,17 +183,18 @@ impl Learner {
     }
 }
 
-/// How much detail the JSON report has.
+/// The amount of detail in the JSON report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Json {
     Whole,
-    /// Only the first failure contains its schedule and the output of the learner's code.
+    /// Only the first failure in the report contains the schedule and the output of the learner's code.
     First,
-    /// No failure contains its schedule or the output of the learner's code.
+    /// No failure in the report contains the schedule or the output of the learner's code.
     Summary,
 }
 
-/// What `check` and `list` print as JSON. An exercise has the same `name` in the output of both commands.
+/// The data that `check` and `list` print as JSON. An exercise has the same `name` in the output of both
+/// commands.
 #[derive(Serialize)]
 struct Document<'a, T> {
     /// The version number of this format. The version increases when a field is removed or gets another

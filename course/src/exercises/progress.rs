@@ -10,17 +10,17 @@
 //! stage ex22-bounded-acceptor 7
 //! ```
 //!
-//! The last line records, for an exercise with two stages, how many properties of the first stage held in a
+//! For an exercise with two stages, the last line records how many properties of the first stage held in a
 //! check.
 //!
 //! If a task that is not a package, such as `mend1`, is solved, a line of the same form records this. The line
 //! `mending ex22-bounded-acceptor mend1` says that the exercise's file contains the wrong answer of that task.
 //! The line `way evening` says which way through the course the learner follows.
 //!
-//! Lines with a former name of the exercise also count; the former names are the value of `formerly` in its
-//! `exercise.toml`. The commands only append lines. So no line is lost if two commands run at the same time.
-//! The file can be read and edited by hand, and lines that this version does not understand are kept. Git
-//! ignores the progress file, and an update of the project does not change it.
+//! Lines with a former name of the exercise also count; the key `formerly` in the exercise's `exercise.toml`
+//! lists the former names. The commands only append lines. So no line is lost if two commands run at the same
+//! time. Users can read and edit the file by hand, and lines that this version does not understand are kept.
+//! Git ignores the progress file, and an update of the project does not change it.
 
 use crate::exercises::stage::Stage;
 use crate::workspace::Workspace;
@@ -103,7 +103,8 @@ impl Progress {
         self.text.lines().any(|line| line.split_whitespace().take(2).eq([word, name]))
     }
 
-    /// Returns the task whose wrong answer is in the exercise's file, unless the exercise was reset later.
+    /// Returns the task whose wrong answer is in the exercise's file; returns `None` if the exercise was
+    /// reset later.
     pub fn mending<'a>(&'a self, exercise: &'a Exercise) -> Option<&'a str> {
         self.of(exercise).filter(|(word, _)| *word == "mending").last().map(|(_, task)| task)
     }

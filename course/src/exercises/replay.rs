@@ -1,4 +1,4 @@
-//! Keeps the last schedule on which the learner's answer failed; a panel of the book shows this schedule step
+//! Keeps the schedule on which the learner's answer last failed; a panel of the book shows this schedule step
 //! by step.
 //!
 //! The file has the same format as the programs for `schedule`: a [`Graph`], in which each state has one
@@ -16,8 +16,8 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use tempfile::NamedTempFile;
 
-/// The largest number of steps that are kept: if there are more, the last steps and the decisive step are
-/// kept.
+/// The largest number of steps that are kept: if a schedule has more steps, its last steps and the decisive
+/// step are kept.
 const MOST_STEPS: usize = 200;
 
 #[derive(Serialize)]
@@ -36,7 +36,7 @@ pub(crate) fn path(workspace: &Workspace) -> PathBuf {
 }
 
 /// Keeps the schedule of the first failure of a check, or removes the kept schedule if the answer is right.
-/// The failures of a stub are not the learner's failures, so they change nothing.
+/// The failures of a stub are not the learner's failures, so these failures change nothing.
 pub(super) fn renew(workspace: &Workspace, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
     match (report.verdict, report.failures(exercise).first()) {
         (Verdict::Solved, _) => forget(workspace),
@@ -133,7 +133,7 @@ fn hold(holders: &mut Vec<Option<usize>>, event: &Event) {
     holders[lock] = holder;
 }
 
-/// Returns what a thread does, in words, and which threads it wakes.
+/// Returns the action of a thread in words, and the threads that it wakes.
 fn words(schedule: &Schedule, event: &Event) -> String {
     let words = told(schedule, &[Event { line: None, ..event.clone() }]);
     match &event.action {
@@ -152,8 +152,8 @@ mod tests {
     use super::*;
     use exercises_protocol::schedule::Thread;
 
-    /// Returns a failure in which a worker checks its condition and then sleeps, and does not end although it
-    /// is notified.
+    /// Returns a failure in which a worker checks its condition, then sleeps, and never ends although it is
+    /// notified.
     fn failure() -> Failure {
         let event = |thread, action, line| Event { thread, action, line };
         let thread = |name: &str, end: &str| Thread { name: name.to_owned(), end: end.to_owned() };

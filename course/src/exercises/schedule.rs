@@ -121,8 +121,7 @@ impl<'a> Game<'a> {
         choices
     }
 
-    /// Lets a thread take a step, and returns the step. The error says why the thread cannot take a
-    /// step.
+    /// Lets a thread take a step, and returns the step. The error says why the thread cannot make a step.
     fn go(&mut self, text: &str) -> Result<String, String> {
         let threads = &self.graph.threads;
         let choices = self.choices();
@@ -153,7 +152,7 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// Returns where each thread is, or how it has ended.
+    /// Returns the place in the code that each thread has reached, or how the thread has ended.
     fn situation(&self) -> String {
         let width = self.graph.threads.iter().map(|thread| thread.name.chars().count()).max().unwrap_or(0);
         let mut text = String::new();
@@ -167,7 +166,7 @@ impl<'a> Game<'a> {
             let own: Vec<_> = choices.iter().filter(|(_, step)| step.thread == n).collect();
             for (typed, step) in &own {
                 // The learner sees the result of a step only after the step. There is one exception: if the
-                // learner chooses which thread the step wakes, that thread is shown before the step.
+                // learner chooses which thread a step wakes, that thread is shown before the step.
                 let what =
                     if own.len() > 1 { format!("next: {}", step.text) } else { self.preview(next, step) };
                 add(typed, &thread.name, &what);

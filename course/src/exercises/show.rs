@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The name that a learner gives to `--way` to stop following a way.
+/// The name that a learner gives to `--way` in order to follow no way any more.
 const WHOLE_COURSE: &str = "all";
 
 #[derive(Serialize)]

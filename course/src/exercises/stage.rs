@@ -1,17 +1,17 @@
-//! How far a learner is in one stage of an exercise. A long exercise is divided into two stages.
+//! The progress of a learner in one stage of an exercise. A long exercise is divided into two stages.
 
 use super::check::Checked;
 use exercises_protocol::Exercise;
 use std::fmt;
 
-/// A stage, and how many of its properties hold.
+/// A stage, and the number of its properties that hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stage {
     /// The number of the stage: 1 or 2.
     pub number: u8,
-    /// How many of the stage's properties hold.
+    /// The number of properties of the stage that hold.
     pub holding: usize,
-    /// How many properties the stage has.
+    /// The number of properties of the stage.
     pub of: usize,
 }
 

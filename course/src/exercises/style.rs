@@ -18,7 +18,7 @@ pub fn only_ascii() {
     let _ = STDOUT.set(Terminal { ascii: true, ..Terminal::of_stdout() }); // fails if something was written before
 }
 
-/// How text is shown: coloured or plain.
+/// The form in which text is shown: coloured or plain.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     coloured: bool,

@@ -1,9 +1,9 @@
 //! `wrong exNN MISTAKE --runs COUNT`: counts how often a typical mistake is caught, and by which
 //! property.
 //!
-//! The package `exercises-proof` compiles every wrong answer with the exercise's tests. This module instead
-//! runs one wrong answer several times in each mode. Each run is a separate process and, under the model,
-//! tries other schedules.
+//! The package `exercises-proof` compiles every wrong answer with the exercise's tests. This module is
+//! different: it runs one wrong answer several times in each mode. Each run is a separate process; under the
+//! model, each run also tries other schedules.
 
 use crate::exercises::{Learner, cargo, catalogue, say};
 use crate::workspace::Workspace;
@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 impl Learner {
-    /// Runs a typical wrong answer `runs` times in each mode, and prints how often each property caught it.
+    /// Runs a typical wrong answer `runs` times in each mode, and prints how often each property caught that
+    /// answer.
     ///
     /// # Errors
     /// Returns an error if there is no such exercise or mistake, or if the wrong answers cannot be

@@ -1,8 +1,8 @@
 //! `watch`: checks an exercise each time that the learner saves its file. While `watch` runs in a terminal,
 //! the user can give the other commands by pressing keys.
 //!
-//! The command checks the times of the files a few times a second. There are only a few files, and polling
-//! works on every system and file system.
+//! The command checks the times of the files a few times a second. Polling is enough, because there are only
+//! a few files, and polling works on every system and file system.
 
 use crate::exercises::keys::{Key, Keys};
 use crate::exercises::{Learner, catalogue, report, say};
@@ -10,7 +10,7 @@ use exercises_protocol::Exercise;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// How often the files are checked. A learner does not notice such a short delay.
+/// The interval between two checks of the files. A learner does not notice such a short delay.
 const EVERY: Duration = Duration::from_millis(200);
 
 /// Identifies the state of a file. The value is `None` if the file does not exist, for example for a moment

@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 /// A line that is too long is shown as several lines.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// What starts the commands, and reads their output.
+/// What is needed to start commands and to read their output.
 pub(super) struct Starter {
     /// This program, which is also the guard. The path is determined when the course starts: it names the
     /// program even if the learner rebuilds the program later.
     pub(super) guard: PathBuf,
-    /// How long a command may take.
+    /// The time limit for a command.
     pub(super) patience: Duration,
     /// The pool of the live course. This pool is not the pool that serves the book: a command keeps its
     /// threads for as long as the command runs, and the reader watches how many threads are busy with
@@ -37,7 +37,8 @@ pub(super) enum Output {
     Server(usize, Promise<String>),
 }
 
-/// A command that runs under its guard. Dropping this value kills the command, and waits until it has ended.
+/// A command that runs under its guard. Dropping this value kills the command, and waits until the command
+/// has ended.
 pub(super) struct Child {
     guard: process::Child,
     run: Arc<Run>,
@@ -46,8 +47,9 @@ pub(super) struct Child {
 }
 
 impl Starter {
-    /// Starts a shell command as a part of a run. `settle` sets the directory and the environment of the
-    /// command. `typing` says whether the command's standard input stays open, as at a terminal.
+    /// Starts a shell command as a part of a run. The function `settle` sets the directory and the
+    /// environment of the command. `typing` says whether the command's standard input stays open, as at a
+    /// terminal.
     ///
     /// # Errors
     /// Returns an error if the guard cannot be started.
@@ -137,7 +139,8 @@ fn printer(run: &Arc<Run>, to: Output) -> impl FnMut(&str, u8) {
     }
 }
 
-/// Calls `line` with each line, and with the byte that ends this line. The last line may lack this byte.
+/// Calls `line` for each line, and passes the line and the byte that ends the line. The last line may lack
+/// this byte.
 fn read(mut output: impl Read, ends: &[u8], mut line: impl FnMut(&str, u8)) {
     let mut give = |bytes: &[u8], end| line(&String::from_utf8_lossy(bytes), end);
     let (mut open, mut buffer) = (Vec::new(), [0; 8192]);

@@ -9,8 +9,8 @@
 //! | the end of the pipe | the course is gone, or its patience | it sends SIGKILL to the group |
 //!
 //! When the command has ended, for whatever reason, the guard ends all processes that the command has left
-//! behind. Linux makes a process that lost its parent a child of the guard, so the guard also finds a process
-//! that has left the group. On other systems the guard ends only the group.
+//! behind. On Linux, a process that has lost its parent becomes a child of the guard, so the guard also finds
+//! a process that has left the group. On other systems the guard ends only the group.
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read};
@@ -19,11 +19,11 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// How long a command may take to end after SIGINT.
+/// The time that a command may take to end after SIGINT.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Runs a shell command until it ends or must end, and returns its status as a shell reports it: the exit
-/// status, or 128 and the number of the signal.
+/// Runs a shell command until the command ends or must end, and returns the status as a shell reports it: the
+/// exit status, or 128 and the number of the signal.
 ///
 /// `typing` says whether the command's standard input stays open, as at a terminal, or is empty.
 ///
@@ -63,8 +63,8 @@ mod left_behind {
     use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
     use std::fs;
 
-    /// Ends the children of this process until there are none. When a child ends, its own children become
-    /// children of this process.
+    /// Ends the children of this process, and repeats this until there are none. When a child ends, its own
+    /// children become children of this process.
     pub(super) fn end() {
         loop {
             for child in children() {

@@ -10,8 +10,8 @@
 //! | `GET /live/run?run=7&seen=12` | what the run has printed after its first 12 lines, and how it stands |
 //! | `POST /live/stop?run=7` | nothing |
 //!
-//! A request never waits for a command: the page polls. So a run holds no thread of the pool that serves the
-//! book.
+//! No request waits for a command, because the page polls. So a run uses no thread of the pool that serves
+//! the book.
 //!
 //! # Who may
 //!
@@ -56,22 +56,22 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The beginning of the path, in the target directory, of the folder to which the commands of a process
-/// write. The path ends with the number of the process.
+/// write. The path ends with the process ID.
 const FOLDER: &str = "course/live-";
 
-/// How many runs there may be at a time.
+/// The largest number of runs at a time.
 const AT_ONCE: usize = 4;
 
 /// How many runs are remembered. A page that asks for an older run is told that it is too late.
 const REMEMBERED: usize = 32;
 
-/// How long a command may take; a build counts as a separate command.
+/// The time limit for a command; a build counts as a separate command.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// How long the course, at its end, waits for the killed commands to end.
+/// The time for which the course, at its end, waits until the killed commands have ended.
 const LAST_MOMENT: Duration = Duration::from_secs(5);
 
-/// The runs of this process, and what they need.
+/// The runs of this process, and the data that these runs need.
 pub(crate) struct Live {
     workspace: Workspace,
     starter: Starter,
@@ -81,8 +81,8 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Makes the live course of a server that listens on this address, without any run. Returns `None` if other
-    /// machines may reach the address.
+    /// Makes the live course of a server that listens on this address; the live course has no run yet.
+    /// Returns `None` if other machines may reach the address.
     ///
     /// # Errors
     /// Returns an error if the system has no random bytes for a token, or does not know this program's path.
@@ -137,8 +137,9 @@ impl Live {
         Ok(Response::json(&json!({ "token": self.token, "servers": servers, "solved": self.solved_pages() })))
     }
 
-    /// Returns the pages, such as `overload.html`, that explain an exercise which the reader has solved. A page
-    /// needs them for marks only. So it gets none if the progress or the exercises cannot be read.
+    /// Returns the pages, such as `overload.html`, that explain an exercise which the reader has solved. A
+    /// page needs this list only to mark pages. So a page gets an empty list if the progress or the exercises
+    /// cannot be read.
     fn solved_pages(&self) -> BTreeSet<String> {
         let read = || anyhow::Ok((Progress::read(&self.workspace)?, catalogue::all(&self.workspace)?));
         let Ok((progress, exercises)) = read() else { return BTreeSet::new() };
@@ -208,7 +209,7 @@ impl Live {
         Ok(Response::no_content())
     }
 
-    /// Kills all commands, waits for their ends, and removes what they have left.
+    /// Kills all commands, waits until they have ended, and removes the files that they have left.
     pub(crate) fn end(&self) {
         for run in self.runs.lock().unwrap_or_else(PoisonError::into_inner).values() {
             run.kill("the course ended");
@@ -245,7 +246,7 @@ impl Known {
         Ok(Self { recipes, experiments: breaks::commands(sources)? })
     }
 
-    /// Returns the recipe that prints a transcript, or does an experiment.
+    /// Returns the recipe for printing a transcript or for doing an experiment.
     fn named(&self, name: &str) -> Option<Recipe<'_>> {
         let has = |server: &&Server| files(server).any(|file| file == name);
         let Recipes { run, server, .. } = &self.recipes;

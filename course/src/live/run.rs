@@ -1,7 +1,8 @@
-//! What is known about one press of a button: what its commands have printed so far, and how they ended.
+//! The state of a run, which one press of a button starts: what its commands have printed so far, and how
+//! they ended.
 //!
-//! The readers of the output write here, and each poll of the page reads here. So no request waits for a
-//! command.
+//! The threads that read the output write to this state, and each poll of the page reads it. So no request
+//! waits for a command.
 
 use executor::CancelToken;
 use serde_json::{Value, json};
@@ -13,33 +14,33 @@ use std::process::ChildStdin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many bytes of output a run may print.
+/// The largest number of bytes of output that a run may print.
 const MOST_BYTES: usize = 1 << 20;
 
-/// How many lines of output a run may print; a browser would show more lines only slowly.
+/// The largest number of lines of output that a run may print; a browser would show more lines only slowly.
 const MOST_LINES: usize = 10_000;
 
-/// How many lines one poll returns.
+/// The largest number of lines that one poll returns.
 const AT_A_TIME: usize = 1_000;
 
-/// How many lines of standard error are kept: the last ones.
+/// The number of lines of standard error that are kept; these are the last lines.
 const LAST: usize = 20;
 
-/// The commands that one press of a button runs.
+/// The commands that run after one press of a button.
 pub(super) struct Run {
     state: Mutex<State>,
-    /// Cancelled when the run has to end before its commands do.
+    /// The token is cancelled when the run must end before its commands have ended.
     pub(super) ending: CancelToken,
 }
 
 struct State {
     began: Instant,
     ended: Option<Duration>,
-    /// Why the run ended before its commands did.
+    /// The reason why the run ended before its commands had ended.
     cut_short: Option<String>,
     building: bool,
     parts: Vec<Part>,
-    /// The lines of all commands in the order in which they came, each with the number of its command.
+    /// The lines of all commands in the order of their arrival, each with the number of its command.
     lines: Vec<(usize, String)>,
     bytes: usize,
     errors: VecDeque<String>,
@@ -49,14 +50,15 @@ struct State {
     /// The pipes to the guards of the commands that run. When a pipe is removed, it is closed, and then its
     /// guard kills the command.
     guards: BTreeMap<u32, ChildStdin>,
-    /// Words of the output, such as an address, each with the words that the book uses instead.
+    /// Words of the output that are replaced, such as an address, each with the words that the book uses
+    /// instead.
     names: Vec<(String, String)>,
 }
 
 struct Part {
     command: String,
     began: Instant,
-    /// The exit status, or 128 and the number of a signal, and when the command ended.
+    /// The exit status (or 128 and the number of a signal), and the time at which the command ended.
     ended: Option<(i32, Duration)>,
 }
 
@@ -116,7 +118,7 @@ impl Run {
         state.lines.push((part, line));
     }
 
-    /// Adds a line of standard error, or, if `stays` is false, a line that the next one overwrites.
+    /// Adds a line of standard error; if `stays` is false, the next line overwrites this line.
     pub(super) fn complain(&self, line: &str, stays: bool) {
         let Some(mut state) = self.with_room_for(line) else { return };
         let line = line.replace("\x1b[K", "");
@@ -146,7 +148,7 @@ impl Run {
         self.state().lines.len()
     }
 
-    /// Returns what a command has printed, a line at a time.
+    /// Returns the output of a command, a line at a time.
     pub(super) fn printed(&self, part: usize) -> Vec<String> {
         let state = self.state();
         state.lines.iter().filter(|(of, _)| *of == part).map(|(_, line)| line.clone()).collect()
@@ -193,7 +195,8 @@ impl Run {
         }
     }
 
-    /// Marks the run as ended. If no reason for an early end is known yet, an error becomes the reason.
+    /// Marks the run as ended. If the reason for the early end of a run is not known yet, an error becomes
+    /// the reason.
     pub(super) fn end(&self, result: anyhow::Result<()>) {
         let mut state = self.state();
         if let Err(error) = result {
@@ -206,7 +209,7 @@ impl Run {
         self.state().ended.is_some()
     }
 
-    /// Returns the news for a page that has already seen this many lines.
+    /// Returns what is new for a page that has already seen this many lines.
     pub(super) fn since(&self, seen: usize) -> Value {
         let state = self.state();
         let new = state.lines.get(seen..).unwrap_or_default();

@@ -8,7 +8,7 @@ use std::time::Instant;
 const LONGEST_HEAD: usize = 64 * 1024;
 const MOST_FIELDS: usize = 100;
 
-/// Why a request got no answer.
+/// The reason why a request got no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Failure {
@@ -60,11 +60,11 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     /// The number of bytes in the head and the body together.
     pub(crate) bytes: u64,
-    /// True if the connection may be used again.
+    /// True if the connection can be used for another request.
     pub(crate) stays: bool,
 }
 
-/// How the end of an answer's body is found.
+/// The way in which the end of an answer's body is found.
 enum Body {
     Sized(u64),
     Chunked,
@@ -79,8 +79,7 @@ struct Head {
     length: usize,
 }
 
-/// The answers that arrive on one connection. The stream `read` may also have a time-out of its
-/// own.
+/// The answers that arrive on one connection. The stream `read` may also have its own time-out.
 pub(crate) struct Answers<R> {
     read: R,
     buffer: Vec<u8>,
@@ -98,7 +97,7 @@ impl<R: Read> Answers<R> {
         &self.read
     }
 
-    /// Returns whether all arrived bytes belong to answers that were already read.
+    /// Returns whether all bytes that have arrived belong to answers that were already read.
     pub(crate) fn is_empty(&self) -> bool {
         self.used == self.buffer.len()
     }
@@ -205,7 +204,7 @@ impl<R: Read> Answers<R> {
         if self.fill()? == 0 { Err(Failure::Closed) } else { Ok(()) }
     }
 
-    /// Reads once, and returns the number of bytes; zero means that the server has closed the
+    /// Reads once, and returns the number of bytes read; zero means that the server has closed the
     /// connection.
     fn fill(&mut self) -> Result<usize, Failure> {
         if Instant::now() >= self.deadline {

@@ -1,14 +1,14 @@
 //! One polite connection: it sends a request, waits for the answer, and sends the next request.
 //!
 //! A task of the client pool runs each `Client` and blocks a thread, as in the servers of the course. The
-//! token of the run ends every wait of the client: the cancellation of the token ends a sleep, and shuts the
-//! client's socket down.
+//! token of the run ends every wait of the client: when the token is cancelled, a sleep ends, and the
+//! client's socket is shut down.
 //!
 //! A server may close a connection between two requests, just when the client sends the next one. As browsers
 //! do, the client then sends the request again on a new connection. The request is a GET, so sending it twice
 //! does no harm. If the server closes a connection, this is a failure only if the connection has not answered
-//! any request yet. So a request is sent again only after an earlier answer, and the number of repetitions is
-//! bounded.
+//! any request yet. So a request is sent again only if an earlier request got an answer, and the number of
+//! repetitions is bounded.
 
 use super::answer::{Answers, Failure};
 use super::schedule::{Schedule, Ticket};
@@ -19,8 +19,8 @@ use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How long a client pauses after a failed connection, so that it does not send requests to a dead server in
-/// a busy loop.
+/// The pause of a client after a failed connection; without it, the client would send requests to a dead
+/// server in a busy loop.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The settings that all polite clients of a run share.
@@ -61,8 +61,8 @@ pub(crate) fn run(manner: &Manner) -> Tally {
 }
 
 impl Client<'_> {
-    /// Waits until the next request is due. Adds the other requests that are already due: all requests of the
-    /// batch are sent before their answers are read.
+    /// Waits until the next request is due. Adds the other requests that are already due, so that all
+    /// requests of the batch are sent before their answers are read.
     fn next_batch(&self, batch: &mut Vec<Ticket>) -> bool {
         batch.clear();
         let Manner { schedule, stop, pipeline, .. } = self.manner;

@@ -88,7 +88,7 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     };
     let report = Report { plan, setting: Setting::here(), runs };
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.text() };
-    // A reader that closes the pipe of our output does not want more of the output.
+    // If a reader closes the pipe of our output, that reader does not want more of the output.
     let _ = io::stdout().write_all(text.as_bytes());
     if let Some(mut svg) = svg {
         svg.write_all(chart::svg(&report).as_bytes()).context("cannot write the picture")?;

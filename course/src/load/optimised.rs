@@ -11,8 +11,8 @@ use anyhow::{Context, ensure};
 use std::env;
 use std::process::{Command, Stdio};
 
-/// The environment variable that prevents this replacement. The optimised program gets this variable, and so
-/// do programs in tests, whose servers need no fast client.
+/// The environment variable that prevents this replacement. The optimised program and the program in tests
+/// get this variable; servers in tests need no fast client.
 pub const AS_BUILT: &str = "COURSE_LOAD_AS_BUILT";
 
 /// Returns whether this program is too slow for sending the load.

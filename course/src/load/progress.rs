@@ -16,8 +16,8 @@ impl Progress {
         Progress { planned: plan.duration, line, before: (Duration::ZERO, 0) }
     }
 
-    /// Shows how many answers and failures there were since the beginning, and the rate since the
-    /// previous line.
+    /// Shows the number of answers and failures since the beginning, and the rate since the previous progress
+    /// line.
     pub(crate) fn show(&mut self, elapsed: Duration, (answered, failed): (u64, u64)) {
         let (before, answered_before) = self.before;
         self.before = (elapsed, answered);

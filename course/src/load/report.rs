@@ -35,9 +35,9 @@ pub(crate) struct Run {
     pub(crate) connections: usize,
     pub(crate) rate: Option<f64>,
     pub(crate) elapsed_s: f64,
-    /// How many answers there were, with any status.
+    /// The number of answers, with any status.
     pub(crate) answered: u64,
-    /// How many answers had a status below 400, in total and in a second.
+    /// The number of answers with a status below 400, in total and in a second.
     pub(crate) succeeded: u64,
     pub(crate) per_second: f64,
     pub(crate) bytes: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Run {
     pub(crate) failed: u64,
     pub(crate) failures: BTreeMap<Failure, u64>,
     pub(crate) sent_again: u64,
-    /// How many requests were due at the rate, but were not sent before the end.
+    /// The number of requests that were due at the rate, but were not sent before the end.
     pub(crate) never_sent: u64,
     pub(crate) rude: Vec<RudeFate>,
     /// The processor time that the stage used in the run, divided by the number of answers.
@@ -136,13 +136,13 @@ impl Run {
         }
     }
 
-    /// Returns which fraction of all requests (sent or due) did not succeed.
+    /// Returns the fraction of all requests (sent or due) that did not succeed.
     pub(crate) fn part_not_served(&self) -> f64 {
         let all = self.answered + self.failed + self.never_sent;
         (all - self.succeeded) as f64 / all.max(1) as f64
     }
 
-    /// Returns how many answers had a status of 400 or above.
+    /// Returns the number of answers that had a status of 400 or above.
     pub(crate) fn refused(&self) -> u64 {
         self.answered - self.succeeded
     }

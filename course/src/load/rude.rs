@@ -1,8 +1,8 @@
 //! Misbehaving clients, which every public server must expect.
 //!
 //! Each client connects, misbehaves until the server ends the connection, and connects again. The results
-//! show the effect on the polite clients. They also show, for each kind of misbehaviour, how the server
-//! ended the connections, and how soon.
+//! show the effect on the polite clients. The results also show, for each kind of misbehaviour, how the
+//! server ended the connections, and how soon.
 
 use super::target::Target;
 use clap::ValueEnum;
@@ -13,13 +13,13 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How long a client waits for a connection, and the longest pause after a connection. Without the pause,
-/// a client whose connections are closed at once would connect thousands of times in a second.
+/// The time for which a client waits for a connection, and the longest pause after a connection. Without the
+/// pause, a client whose connections are closed at once would connect thousands of times in a second.
 const CONNECT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How often a blocked read or write checks whether the run is over. On most systems the shutdown of the
-/// socket wakes the thread at once; this check is for the other systems.
+/// The interval at which a blocked read or write checks whether the run is over. On most systems the shutdown
+/// of the socket wakes the thread at once; this check is for the other systems.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A way to misbehave.
@@ -53,7 +53,7 @@ impl Rudeness {
     }
 }
 
-/// How the connections of one kind of client ended.
+/// Statistics about one kind of client: how its connections ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Fate {
     pub(crate) connections: u64,
@@ -94,7 +94,7 @@ enum End {
 pub(crate) struct Rude {
     pub(crate) kind: Rudeness,
     pub(crate) target: Target,
-    /// How long a dripping client pauses between two bytes.
+    /// The pause of a dripping client between two bytes.
     pub(crate) drip: Duration,
     pub(crate) stop: CancelToken,
 }
@@ -122,7 +122,7 @@ impl Rude {
         let mut answered = false;
         let end = self.misbehave(stream.get_ref(), &mut answered);
         fate.answered += u64::from(answered);
-        // If the cancellation has shut the socket down, the connection looks as if the server had closed
+        // After the cancellation has shut the socket down, the connection looks as if the server had closed
         // it.
         match if self.stop.is_cancelled() { End::Run } else { end } {
             End::Server => fate.ended_by_server += 1,
@@ -205,7 +205,7 @@ impl Rude {
     }
 }
 
-/// Returns whether an error means only that our own time-out has passed.
+/// Returns whether an error only says that our own time-out has passed.
 fn goes_on(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

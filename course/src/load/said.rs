@@ -16,14 +16,14 @@ use tracing::info;
 /// The target of events that come from stages.
 pub(crate) const STAGE: &str = "course::stage";
 
-/// How many bytes of a stage's first lines are kept.
+/// The number of bytes of a stage's first lines that are kept.
 const KEPT: usize = 4096;
 
 /// The greatest length of an event, in bytes. A line that is longer than this becomes several events.
 const LONGEST: u64 = 4096;
 
-/// How long the program waits for a stage's last lines after the stage has ended. A child process of the
-/// stage may keep the pipe open.
+/// The time for which the program waits for a stage's last lines after the stage has ended. A child process
+/// of the stage may keep the pipe open.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// The standard error of a stage; a separate thread reads it until the pipe is closed.
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    /// Returns the events that a text contains, and the part of the text that is kept.
+    /// Reads a text like the output of a stage; returns the events, and the part of the text that is kept.
     fn read_all(said: &[u8]) -> (Vec<String>, String) {
         let lines = Lines::default();
         let registry = tracing_subscriber::registry().with(lines.clone());

@@ -65,8 +65,8 @@ impl Schedule {
         }
     }
 
-    /// Returns how many requests were due by `now` (or by the end of the run, if that came first) and were
-    /// not sent.
+    /// Returns the number of requests that were due by `now` (or by the end of the run, if the end came
+    /// first) and were not sent.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

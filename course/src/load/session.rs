@@ -1,4 +1,4 @@
-//! One run: its clients are tasks of two pools, which both end gracefully.
+//! One run, whose clients are tasks of two pools; both pools end gracefully.
 //!
 //! The polite clients end by themselves when the schedule has no more requests. So their pool is shut down
 //! right after the start; this lets the clients finish. The rude clients would never end by themselves, so
@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(200);
 /// What a run has measured.
 pub(crate) struct Measured {
     /// The time from the start to the planned end, or to the last answer if it came later. The time is
-    /// shorter if the requests ran out earlier.
+    /// shorter if there were no more requests before the planned end.
     pub(crate) elapsed: Duration,
     pub(crate) tally: Tally,
     pub(crate) never_sent: u64,
@@ -44,7 +44,7 @@ pub(crate) fn measure(
     let rude_clients: usize = plan.rude.iter().map(|(_, count)| count).sum();
     let rude_pool = pool(rude_clients, "rude")?;
     let polite_pool = pool(connections, "polite")?;
-    // This value is declared after the pools, so it is dropped before them: after a failure below, no
+    // This value is declared after the pools, so it is dropped before them: if something fails below, no
     // client keeps the pools waiting.
     let run = CancelOnDrop(stop.child());
     let rude_stop = run.0.child();

@@ -20,7 +20,7 @@ use std::thread;
 use std::time::Duration;
 use tracing::{info, warn};
 
-/// How long a stage may take until it prints its address.
+/// The time limit for a stage to print its address.
 const START: Duration = Duration::from_secs(10);
 
 pub(crate) struct Stage {
@@ -31,7 +31,7 @@ pub(crate) struct Stage {
     _killed_by_second_signal: Registration,
 }
 
-/// A stage to start, with its own flags, which are added to the flags that all stages get.
+/// A stage to start, with the flags for this stage alone; they are added to the flags that all stages get.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     name: String,
@@ -155,12 +155,12 @@ impl Stage {
         Some(format!("the stage ended by itself ({status})"))
     }
 
-    /// Returns how much processor time the stage has used, if the system can tell.
+    /// Returns the processor time that the stage has used, if the system reports it.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
         cpu_time(self.child.lock().id())
     }
 
-    /// Returns the largest amount of memory that the stage has had, if the system can tell.
+    /// Returns the largest amount of memory that the stage has used, if the system reports it.
     pub(crate) fn most_memory_kib(&self) -> Option<u64> {
         most_memory_kib(self.child.lock().id())
     }

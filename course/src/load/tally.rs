@@ -15,8 +15,8 @@ pub(crate) struct Tally {
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) failures: BTreeMap<Failure, u64>,
     pub(crate) bytes: u64,
-    /// How many requests were sent again because the server had closed the connection between two requests;
-    /// servers may do this.
+    /// The number of requests that were sent again because the server had closed the connection between two
+    /// requests; servers may do this.
     pub(crate) retries: u64,
     pub(crate) last_answer: Option<Instant>,
 }
@@ -39,8 +39,7 @@ impl Tally {
         self.last_answer = Some(now);
         if answer.status < 400 {
             let microseconds = now.saturating_duration_since(due).as_micros();
-            // The histogram grows when needed; a value that does not fit into 64 bits would be half a
-            // million years.
+            // The histogram grows when needed; 64 bits are enough for half a million years.
             let _ = self.latency.record(u64::try_from(microseconds).unwrap_or(u64::MAX));
         }
     }
@@ -67,7 +66,7 @@ impl Tally {
         self.statuses.values().sum()
     }
 
-    /// Returns how many answers had a status below 400.
+    /// Returns the number of answers that had a status below 400.
     pub(crate) fn successes(&self) -> u64 {
         self.latency.len()
     }
@@ -77,8 +76,8 @@ impl Tally {
     }
 }
 
-/// Counts that other threads can read during the run. Relaxed is enough: the counts are only numbers,
-/// and no other data depends on them.
+/// Counts of answers and failures that other threads can read during the run. Relaxed is enough: the counts
+/// are only numbers, and no other data depends on them.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     answered: AtomicU64,

@@ -4,8 +4,8 @@ use anyhow::{Context, bail, ensure};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// If many longer requests were sent ahead of their answers, they would fill the socket's buffers; servers
-/// refuse such requests anyway.
+/// If a client sent many longer requests ahead of their answers, the requests would fill the socket's
+/// buffers; servers refuse such requests anyway.
 const LONGEST: usize = 2_000;
 
 /// Before any load is sent, a server must accept one connection within this time.

@@ -5,7 +5,7 @@ use super::report::{Latency, Report, RudeFate, Run, time};
 use exercises_protocol::counted;
 use std::fmt::{self, Write};
 
-/// The columns of figures in a comparison, each with its width.
+/// The columns of the comparison that contain figures, each with its width.
 const COLUMNS: [(&str, usize); 9] = [
     ("answers/s", 9),
     ("p50", 8),
@@ -17,7 +17,7 @@ const COLUMNS: [(&str, usize); 9] = [
     ("CPU µs", 7),
     ("MiB", 6),
 ];
-/// The width of these columns with gaps of two characters, and the width of a page of the book.
+/// The width of these columns with gaps of two characters between them, and the width of a page of the book.
 const FIGURES: usize = 86;
 const PAGE: usize = 110;
 

@@ -102,7 +102,7 @@ fn a_project_without_a_book_says_so() {
 #[test]
 fn a_target_directory_that_cannot_be_written_says_what_to_do() {
     let project = Project::new();
-    // A file takes the place of the directory, because permission bits would not stop a superuser.
+    // The test puts a file in the place of the directory, because permission bits would not stop a superuser.
     project.write("target", "");
     let complaint = complaint(&project);
     assert!(complaint.contains("cannot write the book to"), "{complaint}");

@@ -7,8 +7,8 @@ use std::process::Stdio;
 
 const PATCH: &str = "--- a/said.txt\n+++ b/said.txt\n@@ -1,2 +1,2 @@\n first\n-second\n+third\n";
 
-/// Makes a project with a page that has two experiments. The first experiment changes a file and prints it;
-/// the second experiment needs a reader.
+/// Makes a project with a page that has two experiments. The first experiment changes a file and prints that
+/// file; the second experiment needs a reader.
 pub(crate) fn project() -> Project {
     let project = Project::new();
     project.write("said.txt", "first\nsecond\n");

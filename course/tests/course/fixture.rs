@@ -23,9 +23,9 @@ impl Project {
         project
     }
 
-    /// Makes a project with a copy of this project's exercises. Only ex01 has its wrong answers and
-    /// additional right answers: such answers make up most of the lines, and no test needs those of other
-    /// exercises.
+    /// Makes a project with a copy of this project's exercises. The copy has the wrong answers and the
+    /// additional right answers of ex01 only, because such answers make up most of the lines, and no test
+    /// needs those of other exercises.
     pub(crate) fn with_exercises() -> Self {
         let project = Self::new();
         let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");

@@ -24,8 +24,7 @@ fn refused(project: &Project, arguments: &[&str]) -> String {
     stdout(&output) + &stderr(&output)
 }
 
-/// Runs the program with a command line that names something that does not exist, and expects exit
-/// code 2.
+/// Runs the program with a command line that names something unknown, and expects exit code 2.
 fn misused(project: &Project, arguments: &[&str]) -> String {
     let output = run(project, arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stdout(&output));

@@ -14,14 +14,15 @@ const STUBBORN: &str = "trap '' INT TERM HUP; \
     setsid sh -c 'echo $$ >next; mv next pid; exec sleep 600' & \
     until cat pid 2>&-; do sleep 0.01; done; echo $$; exec sleep 600";
 
-/// A served book whose page may run commands.
+/// A server of a book whose page may run commands.
 struct Page {
     course: Running,
     token: String,
 }
 
 impl Page {
-    /// Serves a book with these commands. The transcript of the first command is `0.txt`.
+    /// Serves a book with these commands. The transcripts are named after the commands, from `0.txt` for the
+    /// first command.
     fn with(commands: &[&str]) -> Self {
         let project = Project::new();
         let recipe =
@@ -317,7 +318,8 @@ fn no_process_survives_a_course_that_is_killed() {
     page.course.wait();
     wait_for_the_end_of(&processes);
     assert!(page.folder_of_runs());
-    // The next process of the course removes a folder that an earlier process of the course could not remove.
+    // If a process of the course could not remove its folder, the next process of the course removes that
+    // folder.
     let left = page.course.project.path("target/course/live-99999999/1"); // above the largest number of a process
     fs::create_dir_all(&left).unwrap();
     let next = page.course.project.course(&["--addr", "127.0.0.1:0"]);
@@ -365,7 +367,7 @@ fn a_recipe_with_an_answer_runs_in_a_copy() {
     assert_eq!(fs::read_to_string(&answer).unwrap(), before);
 }
 
-/// A stand-in for Cargo, which builds as soon as the test allows the build.
+/// A stand-in for Cargo, which begins a build as soon as the test allows this.
 #[test]
 fn an_experiment_is_done_in_a_copy() {
     let page = Page::of(crate::breaks::project(), "");

@@ -52,7 +52,7 @@ impl Running {
         self.addr.port()
     }
 
-    /// Sends a request; call [`answer`](Self::answer) later to read its answer.
+    /// Sends a request without reading its answer; [`answer`](Self::answer) reads the answer later.
     pub(crate) fn start_get(&self, path: &str) -> TcpStream {
         self.send(path, "Connection: close\r\n")
     }
@@ -75,7 +75,7 @@ impl Running {
         self.start_request(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n"))
     }
 
-    /// Sends the bytes of a request.
+    /// Sends a request that consists of the given bytes.
     pub(crate) fn start_request(&self, request: &str) -> TcpStream {
         let mut stream = TcpStream::connect_timeout(&self.addr, DEADLINE).unwrap();
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
@@ -133,7 +133,7 @@ impl Running {
         within_deadline(look, words);
     }
 
-    /// Returns the lines on standard error so far.
+    /// Returns the lines that standard error has received so far.
     pub(crate) fn said(&self) -> impl Iterator<Item = String> {
         self.stderr.try_iter()
     }

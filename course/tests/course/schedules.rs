@@ -170,7 +170,7 @@ fn a_game_that_nobody_ends_is_no_failure() {
     }
 }
 
-/// Plays each program along a shortest way.
+/// Plays each program along a shortest path to its goal.
 #[test]
 fn each_program_can_be_won_in_the_least_number_of_moves() {
     let project = Project::with_programs();

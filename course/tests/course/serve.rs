@@ -28,8 +28,7 @@ fn answers_are_in_the_log_and_not_on_the_terminal() {
     assert!(!course.said().any(|line| line.contains("/second.html")));
 }
 
-/// Returns the address of a file, as a page refers to it; mdBook adds a hash to the name of such a
-/// file.
+/// Returns the address by which a page refers to a file; mdBook adds a hash to the name of such a file.
 fn linked(page: &str, start: &str, end: &str) -> String {
     let from = page.find(start).unwrap_or_else(|| panic!("no {start} in {page}"));
     let length = page[from..].find(end).unwrap() + end.len();

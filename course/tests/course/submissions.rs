@@ -5,8 +5,8 @@ use crate::fixture::{Project, stderr, stdout};
 use serde_json::{Value, json};
 use std::process::Output;
 
-/// Alice has sent files; Bob has sent his whole copy, in which he has begun one exercise; Carol has
-/// sent no answer.
+/// Alice has sent files; Bob has sent his whole copy of the course, in which he has begun one exercise; Carol
+/// has sent no answer.
 fn submitted() -> Project {
     let project = Project::with_exercises();
     let stub =

@@ -70,7 +70,7 @@ impl Learner {
         self.run(&[&["check", "ex22"], more].concat())
     }
 
-    /// Returns what the progress file says about the stages.
+    /// Returns the lines of the progress file about the stages.
     fn remembered(&self) -> Vec<String> {
         let progress = fs::read_to_string(self.project.path("progress.txt")).unwrap();
         progress.lines().filter(|line| line.starts_with("stage ")).map(str::to_owned).collect()

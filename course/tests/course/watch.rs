@@ -27,7 +27,7 @@ impl Terminal {
         Self::watch_under(project, "")
     }
 
-    /// Like [`watch`](Self::watch), but another program starts this program.
+    /// Like [`watch`](Self::watch), but the program `other` starts `watch`.
     fn watch_under(project: &Project, other: &str) -> Self {
         let root = project.path("");
         let course = env!("CARGO_BIN_EXE_course");
@@ -65,8 +65,8 @@ impl Terminal {
         self.keyboard.flush().unwrap();
     }
 
-    /// Waits until the terminal shows these words, after the words of the last call. Returns the text that
-    /// ends with these words.
+    /// Waits until the terminal shows these words, after the words for which the last call has waited.
+    /// Returns the text that ends with these words.
     fn shows(&mut self, words: &str) -> String {
         let until = Instant::now() + DEADLINE;
         loop {
@@ -85,7 +85,7 @@ impl Terminal {
         }
     }
 
-    /// Returns the word that follows the given word in the text so far.
+    /// Returns the word that follows the given word in the text that was shown so far.
     fn word_after(&self, word: &str) -> &str {
         let (_, rest) = self.seen.split_once(&format!("{word} ")).unwrap_or_else(|| panic!("{}", self.seen));
         rest.split_whitespace().next().unwrap()
@@ -126,7 +126,7 @@ fn keys_give_hints_list_go_on_check_and_quit() {
     terminal.press("\n");
     terminal.shows("ex03-bounded-executor: could not be checked");
     terminal.shows("Enter checks again.");
-    // The command now watches the exercise that was saved.
+    // From now on, the command watches the exercise that was saved.
     project.write("exercises/ex01-worker-pool/src/exercise.rs", "// saved");
     project.write("exercises/ex03-bounded-executor/src/exercise.rs", "// saved");
     let shown = terminal.shows("could not be checked");
@@ -178,7 +178,7 @@ fn the_terminal_is_as_it_was_when_the_end_takes_long() {
         return eprintln!("not tried: there is no strace here, or it may not trace");
     }
     let project = Project::with_exercises();
-    // The end of the process takes more than twice the interval between two polls of `watch`.
+    // The end of the process takes longer than two intervals between two polls of `watch`.
     let slowly = "strace -f -qq -o /dev/null -e trace=exit_group -e inject=exit_group:delay_enter=500000";
     let mut terminal = Terminal::watch_under(&project, slowly);
     terminal.press("\x03");

@@ -20,7 +20,7 @@ const ATTEMPTS: usize = 3;
 /// recently may change again and keep the same time. File systems store times in steps of up to two seconds.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// Distinguishes one version of a file from the next.
+/// Data that differ from one version of a file to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     /// The time at which the file was changed, in nanoseconds since 1970. The value is `i64::MIN` if a
@@ -61,7 +61,7 @@ impl Stamp {
         Stamp { modified: i64::MIN, ..self }
     }
 
-    /// Returns the stamp, without its time if a later version of the file could have the same time.
+    /// Returns the stamp, but without its time if a later version of the file could have the same time.
     fn settled_at(self, now: SystemTime) -> Stamp {
         let last = nanoseconds(now - SETTLED).unwrap_or(i64::MIN);
         if self.modified < last { self } else { self.unsettled() }

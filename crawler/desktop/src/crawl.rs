@@ -57,7 +57,7 @@ impl Crawl {
         Ok(())
     }
 
-    /// Returns the found file if the index does not have this version of the file.
+    /// Returns the file that the walk has found, if the index does not have this version of the file.
     fn changed(&mut self, found: Found) -> anyhow::Result<Option<File>> {
         match found {
             Found::File(path, stamp) => {

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// The largest number of threads that turn text into parts of the index. The library allows no more than
-/// this number of threads.
+/// The largest number of threads that turn text into parts of the index. The library allows at most this
+/// number of threads.
 const MOST_WRITERS: usize = 8;
 
 /// The data that the threads of a run share.
@@ -114,7 +114,7 @@ impl Indexing {
         }
     }
 
-    /// Commits, in the middle of a run, all changes that were made to the index so far.
+    /// Commits all changes that were made to the index so far; this is for the middle of a run.
     ///
     /// # Errors
     /// Fails if the index cannot be written. After an error, the index stays in the state of the last

@@ -1,4 +1,4 @@
-//! The files that the index had before a run, and for each file whether the run has seen it.
+//! The files that the index had before a run; for each file, also whether the run has seen it.
 //!
 //! Nothing is loaded into memory: each path is looked up in the mapped index, and a flag for each document
 //! records whether its file was seen. So a run needs one byte of memory for each document.
@@ -38,7 +38,8 @@ impl Known {
         Ok(Known { searcher, fields: store.fields, segments })
     }
 
-    /// Returns the indexed version of a file if the index has one. From now on the file counts as seen.
+    /// Returns the indexed version of a file if the index has one. From now on, the file of this document
+    /// counts as seen.
     pub(super) fn see(&mut self, key: &str) -> anyhow::Result<Option<Stamp>> {
         let term = Term::from_field_text(self.fields.path, key);
         let mut found = None;

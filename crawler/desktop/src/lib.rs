@@ -26,13 +26,13 @@
 //!
 //! # What holds
 //!
-//! 1. For each file, the index has at most one version. The commit that adds a file's next version also
-//!    removes its previous version.
+//! 1. For each file, the index has at most one version. The commit that adds the next version of a file also
+//!    removes the previous version of this file.
 //! 2. A committed version stays in the index, however the process ends. After a crash, the next run indexes
 //!    all uncommitted files, because the index does not have them.
-//! 3. A run removes a file from the index only if the run reached its end, read the file's directory, and
-//!    did not see the file.
-//! 4. Memory does not grow with the tree, except by one byte for each file that the index had before. With
+//! 3. A run removes a file from the index only if the run reached its end, has read the file's directory, and
+//!    has not seen the file.
+//! 4. Memory does not grow with the tree, except for one byte for each file that the index had before. With
 //!    `--follow`, memory also holds the names of the directories outside the tree that are reached by links.
 
 pub mod content;

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use tantivy::tokenizer::TokenStream;
 
-/// How many characters of a line are shown.
+/// The number of characters of a line that are shown.
 const SHOWN: usize = 160;
 
-/// How many characters are shown before the first match if the line is too long.
+/// The largest number of characters that are shown before the first match in a line that is too long.
 const BEFORE: usize = 40;
 
 /// Part of a line of a file.
@@ -17,8 +17,8 @@ const BEFORE: usize = 40;
 pub struct Place {
     /// The number of the line, counted from 1.
     pub line: usize,
-    /// The line, or a part of it that is short enough to be shown. Control characters in the text are
-    /// replaced.
+    /// The whole line, or a part of the line that is short enough to be shown. Control characters in the text
+    /// are replaced.
     pub text: String,
     /// The positions of the words in `text`, as byte ranges, in order and without overlaps.
     pub found: Vec<Range<usize>>,

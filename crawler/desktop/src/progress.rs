@@ -16,7 +16,7 @@ pub struct Progress {
 
 impl Progress {
     /// Creates the progress line for a run over a tree. In the last run, the tree had `known` files. The size
-    /// of a new tree is not known, so its progress line has no bar.
+    /// of a new tree is not known, so the progress line for a new tree has no bar.
     pub fn new(known: u64, is_visible: bool) -> Progress {
         let (bar, template) = match known {
             0 => (ProgressBar::no_length(), "{spinner} {pos} files, {msg}"),
@@ -39,7 +39,7 @@ impl Progress {
         });
     }
 
-    /// Removes the progress line from the terminal.
+    /// Removes the line of progress from the terminal.
     pub fn finish(&self) {
         self.line.finish();
     }

@@ -7,7 +7,7 @@ use tantivy::Term;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, PhraseQuery, Query as IndexQuery, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 
-/// The factor by which a match in the file's name counts more than a match in its text.
+/// The factor by which a match in a file's name counts more than a match in the file's text.
 const NAME: f32 = 2.0;
 
 /// Words and phrases. A single word is a phrase of one word.
@@ -20,9 +20,9 @@ pub struct Query {
 }
 
 impl Query {
-    /// Parses words as a user types them. A text `"in quotes"` is a phrase, and so is an argument that has
-    /// spaces and no quotes. `-word` excludes files that have this word. All characters except letters and
-    /// digits only separate words, so no input is invalid.
+    /// Parses words in the form in which a user types them. A text `"in quotes"` is a phrase, and so is an
+    /// argument that has spaces and no quotes. `-word` excludes files that have this word. All characters
+    /// except letters and digits only separate words, so no input is invalid.
     ///
     /// # Errors
     /// Returns a sentence for the user if there is nothing to search for.

@@ -16,7 +16,7 @@ use tantivy::{DocAddress, Searcher, TantivyDocument};
 pub struct Hit {
     /// The file's real name.
     pub path: PathBuf,
-    /// The score of the match, which can be compared only with the scores of the same search.
+    /// The score of the match; it can be compared only with the scores of the same search.
     pub score: f32,
     /// A line that shows why the file was found. The value is `None` if only the file's name matches, or if
     /// the file cannot be read any more.
@@ -30,7 +30,7 @@ pub struct Hit {
 pub enum Now {
     /// The file has not changed.
     Same,
-    /// The file has changed, so the words are perhaps no longer in it.
+    /// The file has changed, so the file perhaps no longer has the words.
     Changed,
     /// The file cannot be read, or no longer exists.
     Unreadable,
@@ -39,7 +39,7 @@ pub enum Now {
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hits {
-    /// The total number of files that were found.
+    /// The total number of files that match the search.
     pub count: usize,
     /// The files that match best.
     pub best: Vec<Hit>,

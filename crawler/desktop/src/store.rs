@@ -1,4 +1,4 @@
-//! The index on disk: its data about each file, and the checks of an index that is opened.
+//! The index on disk: the data about each file, and the checks when an index is opened.
 //!
 //! The library `tantivy` keeps the index. Each file has a document with its path, the version that was
 //! indexed, and the words of its name and its text. The index does not keep the text itself: to show a line
@@ -88,7 +88,7 @@ impl Store {
         let name = directory.display();
         fs::create_dir_all(directory).with_context(|| format!("cannot make the directory {name}"))?;
         if !directory.join("meta.json").exists() {
-            // Files with names that begin with a dot are lock files, which the library creates before all
+            // Files with names that begin with a dot are lock files; the library creates them before all
             // other files.
             let is_foreign =
                 fs::read_dir(directory).with_context(|| format!("cannot read {name}"))?.any(|entry| {
@@ -137,7 +137,7 @@ impl Store {
     }
 
     /// Compares the whole index with its checksums, because otherwise a commit could copy damaged data and
-    /// write a new checksum for it.
+    /// write a new checksum for these data.
     ///
     /// # Errors
     /// Fails if any part of the index is damaged.
@@ -188,15 +188,15 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the note that the last commit stored together with the documents, or null before the first
-    /// commit.
+    /// Returns the note that the last commit stored in addition to the documents; returns null before the
+    /// first commit.
     fn note(&self) -> anyhow::Result<Value> {
         let meta = self.index.load_metas().map_err(|error| self.explained(error))?;
         Ok(meta.payload.map_or(Value::Null, |note| serde_json::from_str(&note).unwrap_or(Value::Bool(false))))
     }
 }
 
-/// Returns the note that a commit stores together with the documents.
+/// Returns the note that a commit stores in addition to the documents.
 pub(super) fn note(is_complete: bool) -> String {
     json!({ "format": FORMAT, "complete": is_complete }).to_string()
 }

@@ -48,7 +48,7 @@ impl Tally {
         });
     }
 
-    /// Counts a file or directory that could not be read, and remembers its name.
+    /// Counts a file or directory that could not be read, and remembers the name of it.
     pub fn unreadable(&self, path: Option<&Path>, why: &dyn fmt::Display) {
         let mut unreadable = self.unreadable_so_far();
         unreadable.count += 1;
@@ -63,7 +63,7 @@ impl Tally {
         self.unreadable_so_far().count
     }
 
-    /// Returns the number of files so far.
+    /// Returns the number of files that were counted so far.
     pub fn files(&self) -> u64 {
         let skipped = [&self.binary, &self.huge, &self.special].map(|counter| counter.load(Relaxed));
         self.indexed.load(Relaxed) + self.unchanged.load(Relaxed) + skipped.iter().sum::<u64>()

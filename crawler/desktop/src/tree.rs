@@ -61,7 +61,7 @@ const IN_A_DIRECTORY: usize = 50;
 ///
 /// The files are text, Markdown, source code and HTML in several encodings. The tree also has a binary file,
 /// a huge file, a file of one line, a hidden file, and a file that `.ignore` excludes by its name. On Unix
-/// the tree also has a link to a directory above the link.
+/// the tree also has a link that leads to a directory above the link.
 ///
 /// # Errors
 /// Fails if the directory is not empty, or if the system refuses to write.

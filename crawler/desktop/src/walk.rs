@@ -1,8 +1,8 @@
 //! Finds the files: reads the directories one after the other, on one thread.
 //!
 //! Like `ripgrep`, the walk leaves out hidden files, and files that `.gitignore` and `.ignore` list. A
-//! directory is read piece by piece, so the memory that a walk takes grows with the depth of the tree and
-//! not with the number of its files.
+//! directory is read piece by piece, so the memory of a walk grows with the depth of the tree and not with
+//! the number of its files.
 
 use crate::content::Stamp;
 use ignore::{DirEntry, Error, WalkBuilder};
@@ -66,8 +66,8 @@ pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<It
     for root in roots {
         builder.add(root);
     }
-    // A root within another root is walked separately, even if the rules exclude the inner root from the
-    // outer root.
+    // A root that lies within another root is walked separately, even if the rules exclude it from the walk
+    // of the outer root.
     let own: HashSet<PathBuf> = roots.iter().cloned().collect();
     let except = except.to_owned();
     let once = rules.follow.then(|| Once::new([roots, std::slice::from_ref(&except)].concat()));
@@ -105,7 +105,7 @@ impl Once {
     }
 
     /// Returns true if the walk enters a file or a directory by this path. Outside of the roots, the walk
-    /// uses only the first path that it finds to each directory.
+    /// uses only the first path that it has found to a directory.
     fn is_first(&self, entry: &DirEntry) -> bool {
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
         if entry.depth() == 0 || !(is_directory || entry.path_is_symlink()) {

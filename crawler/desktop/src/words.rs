@@ -16,7 +16,7 @@ use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, T
 /// base64, and are not indexed. A SHA-256 hash in hexadecimal digits has exactly this length.
 const LONGEST: usize = 64;
 
-/// The name under which this analysis is registered with the index.
+/// The name under which the index knows this way of splitting text.
 pub(super) const NAME: &str = "words";
 
 /// Returns an analyzer that splits text into words.
@@ -164,15 +164,14 @@ fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}')
 }
 
-/// Returns true for invisible characters in a word, such as a soft hyphen, which mark where the word may be
-/// broken or must not be broken. The Unicode rules for word boundaries (UAX 29) also ignore invisible
+/// Returns true for invisible characters in a word, such as a soft hyphen; they mark a place where the word
+/// may be broken or must not be broken. The Unicode rules for word boundaries (UAX 29) also ignore invisible
 /// characters.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Returns a Greek letter without its accents. The library's filter removes the accents only of Latin
-/// letters.
+/// Returns a Greek letter without its accents. The library's filter removes accents only from Latin letters.
 fn without_accents(mut letter: char) -> char {
     while let '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' = letter
         && let Decomposed::Expansion(bare, _) = CanonicalDecompositionBorrowed::new().decompose(letter)

@@ -1,9 +1,9 @@
 //! The only writer of the index: it accepts documents and makes commits.
 //!
 //! The library has its own threads, which turn documents into parts of the index. The library's queue holds
-//! ten thousand documents of any size; with large files, the documents would take gigabytes. So each batch
-//! of documents holds a permit for the bytes of its texts. The permit is given back when the documents are
-//! dropped, which happens after the library has processed them.
+//! ten thousand documents of any size; with large files, the documents would take gigabytes. So each batch of
+//! documents holds a permit for the bytes of the texts in the batch. The permit is given back when the
+//! documents are dropped, which happens after the library has processed them.
 //!
 //! ```text
 //!   put ─▶ batch ─▶ waits for room ─▶ queue of the library ─▶ its threads ─▶ dropped: room again
@@ -11,8 +11,8 @@
 //!   commit: waits for all that has been sent ◀──────────────────┘
 //! ```
 //!
-//! Documents are sent in batches. When documents were sent one by one, each processed document woke a
-//! thread that waited for a permit, and the whole run took a tenth longer.
+//! Documents are sent in batches. If documents are sent one by one, each processed document wakes a thread
+//! that waits for a permit, and a whole run takes a tenth longer.
 
 use crate::content::Stamp;
 use crate::store::{self, Fields, Store};
@@ -52,15 +52,15 @@ pub struct Writer {
 }
 
 struct Inner {
-    /// The library's writer, which is protected by a lock although threads could share it. For each call, the
-    /// library's writer first numbers the operations, and then puts the removals into a list. With two
-    /// threads, the list can get out of order, and a removal can remove the new version of a document instead
-    /// of the old version.
+    /// The library's writer, which is behind a lock, although the library allows threads to share it. For
+    /// each call, the library's writer first numbers the operations, and then puts the removals into a list.
+    /// With two threads, the list can get out of order, and a removal can remove the new version of a
+    /// document instead of the old version.
     index: IndexWriter<FileDocument>,
     /// True if anything was put or removed since the last commit. The same lock protects `has_changed`,
-    /// because a removal that waits during a commit must count for the next commit.
+    /// because a removal that waits during a commit must be recorded for the next commit.
     has_changed: bool,
-    /// True if the last commit marked the index as complete.
+    /// True if the last commit has marked the index as complete.
     is_complete: bool,
 }
 
@@ -71,7 +71,7 @@ pub struct File {
     /// The file's real path.
     pub path: PathBuf,
     pub(super) key: String,
-    /// True if the index has a version of the file.
+    /// True if the index contains a version of this file.
     pub(super) is_known: bool,
 }
 
@@ -125,8 +125,8 @@ impl Writer {
         inner.index.delete_term(self.term(key));
     }
 
-    /// Commits all changes atomically: after a crash, the index has all of the changes or none.
-    /// Waits until the changes are on the disk. Returns true if there were changes for the commit to write.
+    /// Commits all changes atomically: after a crash, the index has all of the changes or none. Waits until
+    /// the changes are on the disk. Returns true if the commit had changes to write.
     ///
     /// # Errors
     /// Fails if the index cannot be written. After an error, the index stays in the state of the last
@@ -135,8 +135,8 @@ impl Writer {
         self.commit_as(Some(is_complete))
     }
 
-    /// Commits in the middle of a run, like [`commit`](Self::commit). If anything has changed, the
-    /// index counts as incomplete after this call.
+    /// Commits like [`commit`](Self::commit), but in the middle of a run. After this call the index counts as
+    /// incomplete, if anything has changed.
     ///
     /// # Errors
     /// Fails in the same cases as [`commit`](Self::commit).
@@ -315,8 +315,8 @@ mod tests {
         assert_eq!(writer.room.available_permits(), ROOM);
     }
 
-    /// Puts a text of `bytes` bytes while only `left` units of the permits are free. Returns true if the
-    /// call waited until permits were given back.
+    /// Puts a text of `bytes` bytes into the index while only `left` units of the permits are free. Returns
+    /// true if the call waited until permits were given back.
     fn waits(bytes: usize, left: usize) -> bool {
         let folder = tempfile::tempdir().unwrap();
         let writer = Writer::new(&Store::open_or_create(folder.path()).unwrap(), 1).unwrap();
@@ -349,8 +349,8 @@ mod tests {
             let mut batch = writer.batch();
             batch.put(file(1), "word".to_owned(), STAMP).unwrap();
             batch.send().unwrap();
-            // The commit and the removal both wait for the lock and may get it in any order; usually the
-            // commit gets it first.
+            // The commit and the removal both wait for the lock; either of them may get the lock first, but
+            // usually the commit does.
             let held = writer.locked();
             thread::scope(|scope| {
                 scope.spawn(|| writer.commit(true).unwrap());

@@ -12,13 +12,13 @@ pub mod door {
         CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, channel, masked,
     };
 
-    /// The interval is infinite: if a worker is not woken, no later check finds its work.
+    /// In the model, the interval is infinite: if a worker is not woken, no later check finds its work.
     pub const TICK: std::time::Duration = std::time::Duration::from_hours(24 * 365 * 200);
 }
 
-/// Runs `body` under two kinds of schedules: schedules that switch threads at any step, and schedules that
-/// let one thread run for long and switch at a few critical points. `MODEL_SCHEDULES` sets the number of
-/// schedules, and `MODEL_SEED` selects other schedules.
+/// Runs `body` under two kinds of schedules: some switch threads at any step, and others let one thread run
+/// for long and switch at a few critical points. `MODEL_SCHEDULES` sets the number of schedules, and
+/// `MODEL_SEED` selects other schedules.
 pub fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     use shuttle::scheduler::{PctScheduler, RandomScheduler};
     use shuttle::{Config, Runner};

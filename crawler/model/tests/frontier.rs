@@ -1,6 +1,6 @@
 //! Checks the frontier and a worker. Each page is handed out once, a site never has more pages in progress
-//! than stripes, and the crawl ends when all pages are finished. Shuttle stops a worker at any moment, and
-//! the tests check that no page is lost.
+//! than it has stripes, and the crawl ends when all pages are finished. Shuttle stops a worker at any moment,
+//! and the tests check that no page is lost.
 
 extern crate executor_model as executor;
 
@@ -30,7 +30,7 @@ fn page(number: usize, depth: u32) -> Job {
 }
 
 /// Returns the links of each page: to the next pages, to the page before, and to the page itself. There are
-/// seven pages; each of the last two pages is the target of only one link.
+/// seven pages; only one link leads to each of the last two pages.
 fn links(url: &str) -> Vec<Job> {
     let number: usize = url.parse().unwrap();
     let to: &[usize] = match number {
@@ -49,9 +49,9 @@ const PAGES: usize = 7;
 struct Book {
     frontier: Frontier,
     now: Instant,
-    /// The pages that fail at their first try.
+    /// The pages whose first try fails.
     fails: &'static [&'static str],
-    /// The number of exchanges that succeed before an exchange fails.
+    /// The number of calls of `exchange` that succeed before a call fails.
     good: usize,
     /// The thread of the worker, or `None` if something may stop the worker. If nothing may stop the worker,
     /// a turn that brings some outcomes may take at least as many new leases, and only the worker's thread
@@ -59,7 +59,7 @@ struct Book {
     undisturbed: Option<ThreadId>,
     /// The number of leases that are handed out.
     out: usize,
-    /// The largest number of outcomes that one turn brought.
+    /// The largest number of outcomes that one turn has reported.
     most: usize,
     /// The number of times that each page was handed out.
     taken: BTreeMap<String, usize>,
@@ -283,7 +283,7 @@ fn what_goes_wrong_ends_the_work() {
     });
 }
 
-/// First answers the questions for the rules of the sites, and then returns the pages that may be taken.
+/// First answers the questions for the rules of the sites, and then returns the pages that can be leased.
 fn opened(frontier: &mut Frontier, now: Instant) -> Vec<Job> {
     for job in frontier.take(10, now) {
         assert_eq!(job.kind, Kind::Robots);
@@ -316,7 +316,7 @@ fn each_site_has_its_turn() {
     assert_eq!(urls, ["2", "1", "4", "3"]);
 }
 
-/// Checks that a site is left to the next run if one of its pages has no answer. The crawl ends, and each
+/// Checks that a site is left to the next run if one of its pages gets no answer. The crawl ends, and each
 /// page that was found is finished or left to the next run.
 #[test]
 fn a_site_that_is_left_is_no_longer_waited_for() {
@@ -336,8 +336,8 @@ fn a_site_that_is_left_is_no_longer_waited_for() {
     assert!(status.left > 0);
 }
 
-/// Checks that a failed try of a page counts only if the page's site was available. Pages that were in
-/// flight when the site was closed keep their places.
+/// Checks that a failed try of a page counts only if the page's site was available. Pages that were in flight
+/// when the site was closed go back to their places among the waiting pages.
 #[test]
 fn an_outage_costs_no_try() {
     let (mut frontier, mut now) = (Frontier::new(Limits { per_site: 3, ..LIMITS }), Instant::now());
@@ -377,8 +377,8 @@ fn no_more_pages_than_asked_for() {
     assert_eq!((added[0].left_out, added[1].left_out), (2, 1));
 }
 
-/// Checks that pages are handed out one at a time if two processes died while they fetched such a page. While
-/// one suspect is being fetched, the frontier hands out other pages.
+/// Checks that a page that two processes were fetching when they died is handed out only while no other such
+/// page is being fetched. While one suspect is being fetched, the frontier hands out other pages.
 #[test]
 fn a_third_death_has_one_suspect() {
     let (mut frontier, now) = (Frontier::new(Limits { per_site: 9, ..LIMITS }), Instant::now());

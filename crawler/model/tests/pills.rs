@@ -13,7 +13,7 @@ mod pills;
 
 use pills::{Consumer, Producer, PutError, queue};
 
-/// The number of items that each producer puts. Each item contains the number of its producer.
+/// The number of items that each producer puts into the queue. Each item contains the number of its producer.
 const ITEMS: usize = 2;
 
 type Taken = Arc<Mutex<Vec<(usize, usize)>>>;
@@ -39,8 +39,8 @@ fn consume(
     })
 }
 
-/// Checks that all threads end and that each item that was put is taken exactly once. A consumer that takes
-/// all items gets the items of each producer in the order in which they were put.
+/// Checks that all threads end, and that each item is taken exactly once. A consumer that takes all items
+/// gets the items of each producer in the order in which they were put.
 fn all_end(producers: usize, capacity: usize, dies_after: &'static [Option<usize>]) {
     check(move || {
         let (producer, consumers) = queue(capacity, dies_after.len());
@@ -110,8 +110,8 @@ fn all_consumers_die() {
     all_end(2, 1, &[Some(1), Some(0)]);
 }
 
-/// Checks that a consumer that has ended but is not dropped (for example because a pool keeps it) delays no
-/// pill for a dead consumer.
+/// Checks that a consumer that has ended but is not dropped (for example because a pool keeps it) does not
+/// delay the pills of other consumers.
 #[test]
 fn a_consumer_that_has_ended_and_is_kept_holds_up_nobody() {
     check(|| {

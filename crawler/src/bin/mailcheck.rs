@@ -2,9 +2,9 @@
 //! call.
 //!
 //! All accounts have one deadline, and each account gets exactly one answer. A late account counts as failed,
-//! and its answer names the step that its check had reached. With `--listing`, the check works like a
-//! well-known listing in Java: silence counts as "no new mail", and the threads of the check outlive the
-//! call.
+//! and its answer names the step that the check of the account had reached. With `--listing`, the check works
+//! like a well-known listing in Java: silence counts as "no new mail", and the threads of the check outlive
+//! the call.
 
 use anyhow::Context;
 use clap::Parser;
@@ -78,11 +78,11 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 // ANCHOR: check_mail
-/// Asks the servers of all accounts, at most `most` servers at once, and returns the answers in the order of
-/// the accounts. When this function returns, its threads have ended.
+/// Asks the servers of all accounts, at most `most` servers at the same time, and returns the answers in the
+/// order of the accounts. When this function returns, its threads have ended.
 ///
-/// Waits for at most `within`, or until `stop` is cancelled. This function also waits for a task that ignores
-/// its token.
+/// Waits for at most `within`, or until `stop` is cancelled. This function also waits for tasks that ignore
+/// their tokens.
 pub(crate) fn check_mail(
     accounts: &[Arc<Account>],
     within: Duration,

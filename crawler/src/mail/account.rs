@@ -22,8 +22,8 @@ pub struct Account {
     pub user: String,
     /// The secret with which the user logs in.
     pub login: Login,
-    /// The name of the folder whose new messages are counted, in the form that mail programs show. POP3 has
-    /// no folders and ignores this field.
+    /// The folder whose new messages are counted, by the name that mail programs show. POP3 has no folders
+    /// and ignores this field.
     pub folder: String,
     /// True if the password or the token may be sent over a connection that is not encrypted.
     pub allow_plain_password: bool,
@@ -44,9 +44,9 @@ pub enum Login {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// IMAP, where unseen messages count as new.
+    /// IMAP; here, the unseen messages count as new.
     Imap,
-    /// POP3, which does not know which messages were read, so all messages on the server count as new.
+    /// POP3, which does not know which messages were read; here, all messages on the server count as new.
     Pop3,
 }
 

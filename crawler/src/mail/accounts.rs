@@ -60,8 +60,8 @@ impl TryFrom<String> for Text {
     }
 }
 
-/// Reads a hosts file, and the passwords that the file names. `env` looks up the passwords that come from
-/// the environment.
+/// Reads a hosts file, and also the passwords to which the file refers. `env` looks up the passwords that
+/// come from the environment.
 ///
 /// # Errors
 /// Returns the first mistake in the file.
@@ -84,7 +84,8 @@ pub fn read(path: &Path, env: impl Fn(&str) -> Option<OsString>) -> anyhow::Resu
     hosts.account.into_iter().map(account).collect()
 }
 
-/// Explains a parser error, and leaves out the parser's own words if they could contain a text of the file.
+/// Explains a parser error, and leaves out the parser's own words if these words could contain a text of the
+/// file.
 fn explained(message: &str) -> String {
     if let Some(key) = message.strip_prefix("missing field ") {
         format!("{key} is missing")

@@ -25,8 +25,8 @@ pub struct Script {
     pub mail: u64,
     /// The time that the server takes to answer the login.
     pub delay: Duration,
-    /// The fault of the server, and the moment of the fault: a command of the client, or `listen`, `connect`,
-    /// `greeting`, or `password`.
+    /// The fault of the server, and the moment at which it occurs: a command of the client, or `listen`,
+    /// `connect`, `greeting`, or `password`.
     pub fault: Option<(&'static str, Fault)>,
 }
 
@@ -68,9 +68,9 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Eight accounts. Two of the servers have no mail. Six servers have mail, but five of them fail, each
-    /// in its own way, and one needs three seconds for the login. So a program that interprets silence as
-    /// "no new mail" gives a wrong answer.
+    /// Eight accounts. Two of the servers have no mail. Six servers have mail: five of them fail, each in its
+    /// own way, and one needs three seconds for the login. So a program that interprets silence as "no new
+    /// mail" gives a wrong answer.
     ///
     /// # Errors
     /// Fails if the system cannot provide a port or a thread.
@@ -173,7 +173,7 @@ impl Heard {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
     }
 
-    /// Waits for at most `longest` until a line contains `part`, and returns whether a line contains it.
+    /// Waits for at most `longest` until a line contains `part`, and returns whether such a line exists.
     pub fn wait_for(&self, part: &str, longest: Duration) -> bool {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let lacks = |lines: &mut Vec<String>| !lines.iter().any(|line| line.contains(part));
@@ -278,7 +278,7 @@ impl Client<'_> {
         }
     }
 
-    /// Returns whether the script has a fault at this moment, and executes the fault if there is one.
+    /// Returns whether the script has a fault at this moment; if so, executes the fault.
     fn goes_wrong(&mut self, moment: &str, tag: &str) -> io::Result<bool> {
         let server = self.server;
         let Some((_, fault)) = server.script.fault.as_ref().filter(|(at, _)| *at == moment) else {

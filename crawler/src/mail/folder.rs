@@ -1,4 +1,4 @@
-//! Names of folders in the encoding of IMAP: its own variant of UTF-7 (RFC 3501, 5.1.3).
+//! Names of folders in the encoding of IMAP, which has its own variant of UTF-7 (RFC 3501, 5.1.3).
 //!
 //! The characters from the space to `~` represent themselves, except `&`, which is written `&-`. All other
 //! characters are written between `&` and `-`, as UTF-16 in base64; for example, `Entwürfe` becomes

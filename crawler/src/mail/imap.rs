@@ -8,7 +8,7 @@ use std::io;
 enum Response {
     /// A response that the client did not ask for, or a part of an answer.
     Untagged(String),
-    /// The server waits for the rest of the command.
+    /// The server asks for the rest of the command.
     GoOn,
     /// The last response to a command: its tag, a status, and a text.
     Tagged(String),
@@ -17,7 +17,7 @@ enum Response {
 /// A session with a server that speaks IMAP.
 pub(super) struct Imap {
     wire: Wire,
-    /// The number of commands that have been sent. The tag of each command is its number.
+    /// The number of commands that have been sent. The number of a command is also its tag.
     tags: u32,
 }
 
@@ -96,8 +96,8 @@ impl Imap {
         Imap { wire, tags: 0 }
     }
 
-    /// Returns true if the server lists a capability. The server is asked each time, because its answer
-    /// before TLS may have come from an attacker.
+    /// Returns true if the server lists a capability. The server is asked each time, because an answer that
+    /// came before TLS may have come from an attacker.
     fn can(&mut self, capability: &str) -> io::Result<bool> {
         let tag = self.send("CAPABILITY")?;
         let mut is_listed = false;
@@ -131,7 +131,7 @@ impl Imap {
         }
     }
 
-    /// Waits until a command has ended, and passes each earlier response to `part`.
+    /// Waits until the server has answered a command, and passes each earlier response to `part`.
     fn finish(&mut self, tag: &str, what: &str, mut part: impl FnMut(&str)) -> io::Result<()> {
         loop {
             match self.response()? {
@@ -148,8 +148,8 @@ impl Imap {
     fn response(&mut self) -> io::Result<Response> {
         let mut line = self.wire.line()?;
         while let Some((before, length)) = literal(&line) {
-            // A quoted text has the same meaning as a literal. Without quotes, the text of the literal
-            // could look like an answer.
+            // The literal is replaced by a quoted text, which has the same meaning. Without quotes, the text
+            // of the literal could look like an answer.
             line = before.to_owned() + &quoted(&self.wire.exactly(length)?) + &self.wire.line()?;
         }
         match line.split_once(' ') {

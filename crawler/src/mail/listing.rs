@@ -50,8 +50,8 @@ pub fn check_mail(accounts: &[Arc<Account>], timeout: Duration, threads: &Arc<Th
 }
 // ANCHOR_END: listing
 
-/// Runs the check, and prints its answer and the number of the check's threads that are still alive.
-/// Returns the exit status.
+/// Runs the check, and prints two things: the answer of the check, and the number of its threads that are
+/// still alive. Returns the exit status.
 ///
 /// # Errors
 /// Fails if the output cannot be written.

@@ -16,10 +16,10 @@
 //!
 //! 1. A password or a token is never sent over a connection that is not encrypted, unless the account
 //!    allows this.
-//! 2. If an account demands STARTTLS and the server does not offer it, the account fails. Everything that
-//!    the server sent before TLS is discarded, and unexpected bytes before TLS end the session.
-//! 3. A password or a token is never printed, not even if the server sends it back. Passwords and tokens
-//!    are removed from every text that this module returns.
+//! 2. If an account demands STARTTLS and its server does not offer STARTTLS, the account fails. Everything
+//!    that the server sent before TLS is discarded, and unexpected bytes before TLS end the session.
+//! 3. A password or a token is never printed, even if the server sends it back. Passwords and tokens are
+//!    removed from every text that this module returns.
 
 mod account;
 pub mod accounts;
@@ -189,8 +189,8 @@ fn count(account: &Account, progress: &Progress, token: &CancelToken) -> io::Res
     }
     progress.at("counting the messages");
     let count = session.count(&account.folder)?;
-    // The answer to the good-bye is not read, because the answer changes nothing, and a deadline during the
-    // wait for a late answer would lose the count.
+    // The answer to the good-bye is not read: the answer changes nothing, and if a deadline passed during the
+    // wait for it, the count would be lost.
     let _ = session.say_good_bye();
     Ok(count)
 }

@@ -1,4 +1,4 @@
-//! Passwords and access tokens, which are kept out of every output, and erased from memory when they are
+//! Passwords and access tokens; no output contains them, and they are erased from memory when they are
 //! dropped.
 
 use std::fmt;
@@ -8,9 +8,9 @@ use std::io::{self, Read};
 /// The largest length of a password, in bytes. Some access tokens have thousands of bytes.
 const LONGEST: usize = 16 << 10;
 
-/// A password or an access token. The `Debug` output of a secret shows nothing of it, not even the length.
-/// The memory is erased when the value is dropped. Copies that the system has made, for example in a swap
-/// file or in the environment, are not erased.
+/// A password or an access token. The `Debug` output of a secret shows nothing of the secret, not even its
+/// length. The memory is erased when the value is dropped. Copies that the system has made, for example in a
+/// swap file or in the environment, are not erased.
 pub struct Secret(Vec<u8>);
 
 impl Secret {
@@ -32,8 +32,8 @@ impl Secret {
         read.map(|_| secret)
     }
 
-    /// Returns the reason why the secret cannot be sent, or `None` if it can be sent: a secret must be one
-    /// line.
+    /// Returns the reason why the secret cannot be sent; returns `None` if it can be sent. A secret must be
+    /// one line.
     pub(super) fn fault(&self) -> Option<String> {
         if self.0.is_empty() || self.0.len() > LONGEST {
             Some(format!("must have from 1 to {LONGEST} bytes"))
@@ -69,7 +69,7 @@ impl Secret {
     }
 }
 
-/// How many characters of a server's text are shown.
+/// The number of characters that are shown of a text from a server.
 const LONGEST_TEXT: usize = 200;
 
 /// Returns the beginning of a text, up to a limited length; the passwords in the text are already hidden. If

@@ -1,4 +1,4 @@
-//! The threads of a pool, recorded so that a caller can check whether the threads have ended.
+//! The threads of a pool; each thread is recorded, so that a caller can check whether the threads have ended.
 
 use executor::{ThreadFactory, Worker};
 use std::io;

@@ -13,7 +13,7 @@ pub(super) trait Link: Read + Write + Send {}
 
 impl<T: Read + Write + Send> Link for T {}
 
-/// A connection that is read by lines.
+/// A connection from which lines are read.
 pub(super) struct Wire {
     link: BufReader<Box<dyn Link>>,
     encrypted: bool,
@@ -55,7 +55,7 @@ impl Wire {
         link.flush()
     }
 
-    /// Sends a password between two other parts.
+    /// Sends a password, with another part before it and another part after it.
     pub(super) fn send_secret(&mut self, before: &str, secret: &Secret, after: &str) -> io::Result<()> {
         self.send(secret.between(before.as_bytes(), after.as_bytes()).bytes())
     }

@@ -1,7 +1,7 @@
-//! Four wrong ways to use pills, which occur in real programs, and the right way; a watchdog ends the runs of
+//! Four wrong ways to use pills that occur in real programs, and the right way; a watchdog ends the runs of
 //! the wrong ways.
 //!
-//! The wrong ways use a simple queue, as many languages have it: every thread that shares the queue may put
+//! The wrong ways use a simple queue, such as many languages have: every thread that shares the queue may put
 //! and take items, and no thread closes the queue. A thread that waits forever continues to wait after the
 //! watchdog's report, until the process ends.
 
@@ -30,7 +30,8 @@ struct Queue {
     take: Mutex<Receiver<Message>>,
 }
 
-/// The numbers of files and pills so far. The threads increase the counts, and the watchdog reads them.
+/// The numbers of files and pills that were handled so far. The threads increase the counts, and the watchdog
+/// reads them.
 #[derive(Default)]
 struct Counts {
     put: AtomicUsize,
@@ -43,9 +44,9 @@ struct Counts {
 pub struct Seen {
     /// The number of files that all producers have put.
     pub put: usize,
-    /// The number of files that were indexed.
+    /// The number of files that consumers have indexed.
     pub indexed: usize,
-    /// The number of pills that were put.
+    /// The number of pills that producers have put.
     pub pills: usize,
     /// The names of the threads that did not end.
     pub stuck: Vec<&'static str>,

@@ -2,7 +2,7 @@
 //! each consumer.
 //!
 //! A consumer that finds a queue empty cannot tell "not yet" from "no more". A pill means "no more": it is an
-//! element of the queue itself, so a consumer takes it after all items that were put before the pill. The
+//! element of the queue itself, so a consumer takes the pill after all items that were put before it. The
 //! consumer that takes a pill ends.
 //!
 //! ```text
@@ -13,14 +13,14 @@
 //!
 //! # Invariants
 //!
-//! 1. A pill is put only when no producer is left. Each producer puts its last item before it counts as
-//!    ended, and the queue returns the items in the order in which they were put. So no item follows a pill
-//!    in the queue.
+//! 1. A pill is put only when no producer is left. Each producer puts its last item before the producer
+//!    counts as ended, and the queue returns the items in the order in which they were put. So no item
+//!    follows a pill in the queue.
 //! 2. The last producer puts a pill for each consumer that is alive at that time, and each consumer takes
 //!    at most one pill. So each living consumer gets a pill.
-//! 3. A consumer that dies takes no pill: either no pill was put for it, or its pill stays in the queue.
-//!    When all consumers are gone, the queue is closed, so a producer neither waits for room nor puts a
-//!    pill.
+//! 3. A consumer that dies takes no pill: either no pill was put for the consumer, or its pill stays in the
+//!    queue. When all consumers are gone, the queue is closed, so a producer neither waits for room nor puts
+//!    a pill.
 //!
 //! A producer ends when its last clone is dropped: at the end of its work, after an error, by a panic, or
 //! because it was told to stop. The last producer puts its pills even if it is told to stop (the call is
@@ -28,9 +28,9 @@
 //!
 //! # Why not just close it?
 //!
-//! A Rust channel ends by itself when its last sender is dropped, which is enough for many programs.
-//! In this queue each producer and each consumer keeps the whole queue alive. The same is true of a queue
-//! that is shared by name, kept in a field or on another machine, or filled by its own consumers. In a
+//! A Rust channel ends without a pill when its last sender is dropped, which is enough for many programs. In
+//! this queue, however, each producer and each consumer keeps the whole queue alive. The same is true of a
+//! queue that is shared by name, kept in a field or on another machine, or filled by its own consumers. In a
 //! queue that is kept alive like this, the last sender is never dropped, so a pill must announce the end.
 //!
 //! The module [`faults`] shows what happens if one of the invariants is missing.
@@ -58,7 +58,7 @@ pub struct Producer<T> {
 
 /// The handle with which a consumer takes items; each consumer has its own handle.
 pub struct Consumer<T> {
-    /// The field is `None` after the consumer has ended; then no producer waits for the consumer.
+    /// The field is `None` after the consumer has ended; from then on, no producer waits for the consumer.
     queue: Option<Receiver<Message<T>>>,
     shared: Arc<Shared<T>>,
 }
@@ -142,11 +142,11 @@ impl<T> Drop for Producer<T> {
 
 impl<T> Consumer<T> {
     // ANCHOR: take
-    /// Takes the next item, and waits until there is an item. Returns `None` when no more items will come.
-    /// This call is a cancellation point.
+    /// Waits until there is an item, and takes the item. Returns `None` when no more items will come. This
+    /// call is a cancellation point.
     ///
     /// # Errors
-    /// Fails if the calling task was cancelled. After an error, the call has taken no item.
+    /// Fails if the calling task was cancelled. If the call returns an error, it has not taken an item.
     pub fn take(&mut self) -> Result<Option<T>, Cancelled> {
         let Some(queue) = &self.queue else { return Ok(None) };
         match queue.take() {

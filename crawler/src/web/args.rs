@@ -191,7 +191,7 @@ impl CrawlArgs {
         Ok(scope)
     }
 
-    /// Returns the name by which sites address the crawler in `robots.txt`; the name is `MyBot` if the user
+    /// Returns the name with which sites address the crawler in `robots.txt`; the name is `MyBot` if the user
     /// agent is `MyBot/1.0` or `Mozilla/5.0 (compatible; MyBot/1.0)`.
     pub fn robots_name(&self) -> &str {
         let agent = self.user_agent.as_str();

@@ -1,4 +1,4 @@
-//! A crawler of web sites that remembers the pages that it has not fetched.
+//! A crawler of web sites; it remembers the pages that it has not fetched.
 //!
 //! ```text
 //!             leases                                    outcomes               changes
@@ -6,7 +6,7 @@
 //!  one thread            many threads                              the same thread     a thread of its own
 //! ```
 //!
-//! Each directory uses only directories above it in this list, and each module uses only modules above it.
+//! Each directory in this list uses only directories above it, and each module uses only modules above it.
 //!
 //! | wing | what it is about |
 //! |---|---|

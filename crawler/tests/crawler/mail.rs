@@ -1,5 +1,5 @@
 //! Checks the mail check: it gives one answer for each account, in the order of the accounts, has one
-//! deadline for all accounts, and leaves no thread behind.
+//! deadline for all accounts, and leaves no thread running.
 
 use crawler::mail::demo::{Demo, Fault, Script};
 use crawler::mail::report::Checked;
@@ -22,7 +22,7 @@ pub(crate) const WATCHDOG: Duration = Duration::from_secs(30);
 /// A password that must not appear in any output.
 pub(crate) const CANARY: &str = "canary-\"4711\\";
 
-/// Returns an account with the data of the given account, but at another host.
+/// Returns a copy of the given account that has another host.
 pub(crate) fn at(host: &str, account: &Account) -> Account {
     Account {
         name: account.name.clone(),
@@ -124,8 +124,8 @@ fn answers_come_in_the_order_of_the_accounts() {
     assert_eq!(answers(asked), [1, 2, 3, 4, 5].map(Answer::New));
 }
 
-/// Two threads serve five accounts that never answer: if each account had its own deadline, other accounts
-/// would also get a thread.
+/// Two threads serve five accounts that never answer: if each account had its own deadline, a thread would be
+/// free for the other accounts.
 #[test]
 fn the_deadline_is_one_for_all() {
     let begun = Arc::new(AtomicUsize::new(0));
@@ -153,7 +153,7 @@ fn the_deadline_is_one_for_all() {
 fn an_answer_that_is_there_is_not_lost_to_those_that_are_late() {
     let asked = check(&accounts(4), Duration::from_millis(200), 4, |account, _, token| {
         match number(account) {
-            // The deadline wakes the task, which still answers.
+            // The deadline wakes the task, and the task still answers.
             0 => {
                 token.sleep(WATCHDOG).map_or(Ok(Answer::New(7)), |()| unreachable!("the deadline is sooner"))
             }
@@ -283,7 +283,7 @@ fn silent_servers_see_their_connections_closed_at_the_deadline() {
     let stop = CancelToken::new();
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
-            // The test itself triggers the deadline, when all checks are in progress.
+            // The test itself cancels the token, as the deadline would, when all checks are in progress.
             let under_way = (0..3).all(|account| demo.heard(account).wait_for("connected", WATCHDOG));
             let one_has_ended = demo.heard(0).wait_for("closed", WATCHDOG);
             stop.cancel();

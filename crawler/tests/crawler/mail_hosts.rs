@@ -85,8 +85,8 @@ fn the_example_of_the_help_is_right() {
     }
 }
 
-/// Checks the messages for a table of mistakes. For many of the mistakes, the parser's own message would
-/// show the text of the file.
+/// Checks the messages about the mistakes in a table. For many of the mistakes, the parser's own message
+/// would show the text of the file.
 #[test]
 fn a_mistake_is_named_by_its_line_and_shows_nothing_of_it() {
     for line in [

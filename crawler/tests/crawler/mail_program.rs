@@ -187,7 +187,7 @@ fn a_signal_calls_the_check_off_and_prints_what_is_known() {
     assert_eq!((&report["interrupted"], &report["threads_left"]), (&true.into(), &0.into()));
 }
 
-/// The listing ignores a token, so only the second signal ends it.
+/// The listing ignores the token, so only a second signal ends it.
 #[test]
 #[cfg(unix)]
 fn a_second_signal_ends_the_process() {

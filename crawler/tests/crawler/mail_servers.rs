@@ -237,8 +237,8 @@ fn folder_names_are_quoted() {
     }
 }
 
-/// Asks the server, and cancels when the server has received `part`, or else after some time, so that a
-/// failing test does not hang.
+/// Asks the server, and cancels the question when the server has received `part`, or after some time, so that
+/// a failing test does not hang.
 fn cancelled_at(demo: &Demo, account: &Account, part: &str) -> (Result<Answer, Cancelled>, &'static str) {
     let (token, progress) = (CancelToken::new(), Progress::default());
     let answer = thread::scope(|scope| {

@@ -35,8 +35,8 @@ fn refused(demo: &Demo, account: &Account) -> (String, String) {
     }
 }
 
-/// The server announces before TLS that it accepts a login only after TLS; the client discards everything
-/// that it received before TLS.
+/// Before TLS, the server announces that it accepts a login only after TLS; the client discards everything
+/// that it has received before TLS.
 #[test]
 fn mail_is_counted_over_tls() {
     for protocol in PROTOCOLS {

@@ -12,8 +12,8 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-/// The present content of a page: its links, and a header field that changes when the page changes. A
-/// page may also be missing, or have no answer.
+/// The present content of a page: its links, and a header field that changes when the page changes. A page
+/// may also be missing, or the site may give no answer for it.
 enum Page {
     Here(String, String),
     Gone,
@@ -25,7 +25,7 @@ enum Page {
 struct Changing {
     site: Site,
     pages: Arc<Mutex<BTreeMap<String, Page>>>,
-    /// The number of requests that a test has already examined.
+    /// The number of requests that the test has already examined.
     looked_at: Cell<usize>,
     folder: TempDir,
 }
@@ -60,8 +60,8 @@ impl Changing {
         (status, report, self.asked())
     }
 
-    /// Returns the pages that were requested since the last call, in order, with the conditions in the
-    /// requests.
+    /// Returns the pages that were requested since the last call, in order, each with the conditions in its
+    /// request.
     fn asked(&self) -> Vec<String> {
         let requests = self.site.requests();
         let before = self.looked_at.replace(requests.len());
@@ -226,9 +226,9 @@ fn a_page_of_which_processes_die_is_given_up_at_its_new_visit_too() {
     assert!(report["broken"][0]["why"].as_str().unwrap().contains("ended 3 times"), "{report}");
 }
 
-/// Checks that the state keeps all records of a site that does not answer. If only one page has no
-/// answer, the report names this page as broken. If one page has no answer, no other page is requested,
-/// because on a busy machine another page might be late as well.
+/// Checks that the state keeps all records of a site that does not answer. If a single page has no answer,
+/// the report names this page as broken. If one page has no answer, no other page is requested, because on a
+/// busy machine another page might be late as well.
 #[test]
 fn a_site_that_is_away_keeps_what_is_known_of_it() {
     let site = Changing::new();

@@ -113,7 +113,7 @@ fn every_page_of_a_site_is_fetched_once() {
         lines.iter().map(|line| line["url"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>(),
         pages
     );
-    // Another run finds nothing to do.
+    // A further run finds nothing to do.
     let before = crawl.site.requests().len();
     assert_eq!(crawl.run(&[]).0, Some(0));
     assert_eq!(crawl.site.requests().len(), before);
@@ -155,15 +155,15 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
     let (mut killed, mut in_flight_at, mut ended_by_itself) = (0, 0, 0);
     // The pages that were in flight when a process was killed.
     let mut in_flight = BTreeSet::new();
-    // A page that was being fetched at the third death is given up, which is correct. So the test lets
-    // every third run reach its end, because otherwise a page would be given up.
+    // A page that was being fetched when a process died for the third time is given up, which is correct. So
+    // the test lets every third run reach its end, because otherwise a page would be given up.
     let mut deaths = 0;
     while killed < kills() || ended_by_itself == 0 {
         let before = crawl.site.requests().len();
         // With many threads, unwritten pages would accumulate if their number were not limited.
         let mut child = crawl.start(if killed % 2 == 0 { "8" } else { "64" }, &["--save", "pages"]);
-        // The time before the kill is measured from the first request. There is no request if the previous
-        // run had finished all work before it was killed.
+        // The time before the kill is measured from the first request. There is no first request if the
+        // previous run had finished all work before it was killed.
         while crawl.site.requests().len() == before && child.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_millis(1));
         }

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// A time limit that no operation reaches; only a test that fails waits for so long.
+/// A time limit that no operation reaches; only a failing test waits for so long.
 const LONG: Duration = Duration::from_mins(1);
 
 #[test]

@@ -1,4 +1,4 @@
-//! Measures what a crawl by many processes costs the engine, and how much faster the crawl is with more
+//! Measures the cost that a crawl by many processes has for the engine, and the gain in speed from more
 //! processes. The command `bash .ci/redis --measure` prints tables. The variable `CRAWL` names another build
 //! of the program, for a comparison.
 

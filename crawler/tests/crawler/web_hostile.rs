@@ -19,7 +19,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use url::Url;
 
-/// The answer for a path: some bytes once, and then other bytes repeatedly.
+/// The answer for a path: some bytes that are sent once, and then other bytes that are sent repeatedly.
 struct Sent {
     once: Vec<u8>,
     again: Option<Vec<u8>>,
@@ -41,7 +41,7 @@ fn not_found() -> Sent {
     answer("404 Not Found", "", "")
 }
 
-/// Returns an answer of the given bytes, followed by the end of the connection.
+/// Returns an answer that consists of the given bytes and of the end of the connection.
 fn bytes(once: impl AsRef<[u8]>) -> Sent {
     Sent { once: once.as_ref().to_vec(), again: None }
 }
@@ -65,7 +65,7 @@ struct Site {
 }
 
 impl Site {
-    /// Creates a site whose answer to each request is given by `page`.
+    /// Creates a site that answers each request with the result of `page`.
     fn of(page: impl Fn(&Asked<'_>) -> Sent + Send + Sync + 'static) -> Site {
         let asked = Arc::<Mutex<Vec<String>>>::default();
         let noted = Arc::clone(&asked);
@@ -116,7 +116,7 @@ impl Site {
     }
 }
 
-/// Returns the reasons why pages are broken, by path.
+/// Returns the broken pages by path, each with the reason why it is broken.
 fn broken(report: &Value) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let path = |value: &Value| Url::parse(value.as_str().unwrap()).unwrap().path().to_owned();

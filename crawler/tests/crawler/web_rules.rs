@@ -27,7 +27,7 @@ pub(crate) struct Request {
     answered: Option<Instant>,
 }
 
-/// The answer of a site. In header fields and body, `ORIGIN` stands for the address of the site.
+/// The answer of a site. In the header fields and in the body, `ORIGIN` stands for the address of the site.
 pub(crate) struct Answer {
     status: u16,
     fields: String,
@@ -57,7 +57,7 @@ impl Site {
         Site::of_heads(move |path, times, _| answer(path, times))
     }
 
-    /// Creates a site whose function also gets the head of the request.
+    /// Creates a site whose function gets not only the path, but also the head of the request.
     pub(crate) fn of_heads(
         answer: impl Fn(&str, usize, &str) -> Option<Answer> + Send + Sync + 'static,
     ) -> Site {
@@ -238,9 +238,9 @@ fn a_site_that_is_away_at_first_is_asked_for_its_lists_later() {
     assert_eq!((status, &report["fetched"]), (Some(0), &2.into()), "{report}");
 }
 
-/// After its first page, the site answers that it is busy, until it has been asked for its rules three
-/// times. After the third request for its rules, all pages of the site are fetched, and their counts of
-/// tries have not changed.
+/// After its first page, the site answers that it is busy, until it has been asked for its rules three times.
+/// After the third request for its rules, the site sends all of its pages, and their counts of tries have not
+/// changed.
 #[test]
 fn a_site_that_is_away_keeps_its_pages_and_their_tries() {
     let is_away = Arc::new(AtomicBool::new(false));

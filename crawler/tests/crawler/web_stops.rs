@@ -39,8 +39,8 @@ fn tasks_without_an_address_are_lost() {
     assert_eq!(wrappers(), expected);
 }
 
-/// The second day fetches again the page that contains the link. The second fetch does not help, because
-/// the link has already been recorded as seen.
+/// On the second day, the page that contains the link is fetched again. The second fetch of this page does
+/// not help, because the link has already been recorded as seen.
 #[test]
 fn a_link_that_was_seen_and_refused_is_lost() {
     let expected = TwoDays {
@@ -78,8 +78,8 @@ fn the_right_way_loses_nothing_and_repeats_nothing() {
                 let case = format!("{threads} threads, {point:?} of {page}: {days:?}");
                 assert_eq!((&days.lost, &days.twice), (&vec![], &vec![]), "{case}");
                 assert_eq!(sorted(&[&days.first_day[..], &days.second_day].concat()), all, "{case}");
-                // The page was fetched on the first day, unless its task was interrupted while it waited
-                // for the server.
+                // The page was fetched on the first day, unless its task was interrupted while the task
+                // waited for the server.
                 assert_eq!(days.first_day.contains(&page), point != Point::Fetching, "{case}");
                 assert_eq!(days.left.contains(&page), point == Point::Fetching, "{case}");
             }
@@ -148,7 +148,7 @@ fn the_json_says_what_the_tables_say() {
     }
 }
 
-/// A number of steps that no run reaches.
+/// A number of steps that is larger than the number of steps of any run.
 const MANY: usize = 3 * SITE.len() + 1;
 
 /// Checks the orders when two runs are killed, one after the other, at every pair of points.
@@ -183,7 +183,7 @@ fn a_run_that_nobody_kills_costs_nothing() {
     }
 }
 
-/// With tokens, no page is lost and no answer is counted twice, but there is one request too many.
+/// With tokens, no page is lost and no answer is counted twice, but one request is sent too often.
 #[test]
 fn each_way_to_share_a_queue_costs_what_the_tables_say() {
     let cost = |lost, asked_again, counted_again, at_once| leases::Cost {

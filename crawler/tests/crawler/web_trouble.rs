@@ -18,7 +18,7 @@ fn command(start: &str, folder: &Path, flags: &[&str]) -> Command {
     command
 }
 
-/// Returns the message of a refused run.
+/// Returns the message of a run that was refused.
 fn refused(start: &str, folder: &Path, flags: &[&str]) -> String {
     let run = ended(command(start, folder, flags).spawn().unwrap());
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
@@ -116,7 +116,7 @@ fn told_to_stop_it_goes_on_from_there() {
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((run.status.code(), &report["waiting"]), (Some(0), &0.into()));
     assert_eq!(report["fetched"], site.pages().len());
-    // Only the pages whose fetch was interrupted (on four threads) are requested twice.
+    // On four threads, only the pages whose fetch was interrupted are requested twice.
     let mut asked = BTreeMap::<String, usize>::new();
     for request in site.requests() {
         *asked.entry(request.path).or_default() += 1;

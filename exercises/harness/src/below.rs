@@ -1,8 +1,8 @@
-//! Executors for an answer that runs its jobs on another executor: a property puts one of them below the
+//! Executors for an answer that runs its jobs on another executor: a property gives one of them to the
 //! answer. This file is compiled twice, like `probe.rs`.
 //!
-//! Each exercise has its own executor trait, and its suite implements that trait for these executors. Each
-//! executor takes a job, or gives the job back.
+//! Each exercise has its own executor trait, and the suite of the exercise implements that trait for these
+//! executors. Each executor accepts a job, or returns the job to the caller.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,15 +46,15 @@ impl Gate {
         expect("waiting for a job to begin", cause, || self.reached.wait_for(1));
     }
 
-    /// Opens the gate: lets through the threads that wait at it and all threads that come later.
+    /// Opens the gate, so that all threads that wait at the gate, and all threads that come later, go on.
     pub fn open(&self) {
         step("opens the gate");
         self.open.add();
     }
 }
 
-/// Calls an entry; a panic ends only the entry, and not the thread that calls it. Every executor in this file
-/// calls its entries in this way.
+/// Calls an entry; a panic of the entry does not end the thread that calls the entry. Every executor in this
+/// file calls its entries in this way.
 fn call(entry: Job) {
     step("the executor calls what it was given");
     drop(catch_unwind(AssertUnwindSafe(entry)));
@@ -63,8 +63,8 @@ fn call(entry: Job) {
 /// The action that an executor takes when it is given an entry.
 type Answer = Box<dyn FnOnce(Job) -> Result<(), Job> + Send>;
 
-/// An executor that keeps entries until the property tells it to call them, and that refuses entries if it is
-/// told to.
+/// An executor that keeps entries until the property tells it to call the entries, and that refuses entries
+/// if the property says so.
 #[derive(Default)]
 pub struct Desk {
     entries: Arc<Shared<VecDeque<Job>>>,
@@ -73,13 +73,13 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Makes a desk that queues all entries.
+    /// Makes a desk that puts all entries into its queue.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Handles the job as the property has ordered; without an order, queues the job, or refuses it and gives
-    /// it back.
+    /// Handles the job as the property has ordered; without an order, either puts the job into the queue, or
+    /// refuses the job and returns it to the caller.
     pub fn submit(&self, job: Job) -> Result<(), Job> {
         if let Some(answer) = self.answers.with(VecDeque::pop_front) {
             return answer(job);
@@ -93,13 +93,13 @@ impl Desk {
         Ok(())
     }
 
-    /// Sets whether the desk refuses entries from now on.
+    /// Sets whether the desk refuses all entries from now on.
     pub fn refuse(&self, refuses: bool) {
         self.refuses.with(|now| *now = refuses);
     }
 
-    /// Makes the next `submit` wait at the gate; after the gate opens, `submit` queues its entry, or refuses
-    /// it.
+    /// Makes the next `submit` wait at the gate; after the gate opens, `submit` puts its entry into the
+    /// queue, or refuses the entry.
     pub fn decide_at(&self, gate: &Arc<Gate>, takes: bool) {
         let (gate, queue) = (Arc::clone(gate), Arc::clone(&self.entries));
         let answer = move |entry| {
@@ -128,7 +128,7 @@ impl Desk {
         self.answers.with(|answers| answers.push_back(Box::new(answer)));
     }
 
-    /// Calls all entries on the calling thread, and also the entries that are submitted meanwhile.
+    /// Calls all entries on the calling thread, including entries that are submitted meanwhile.
     pub fn run_all(&self, cause: &str) {
         while let Some(entry) = self.take() {
             expect("what the executor was given", cause, || call(entry));
@@ -179,7 +179,7 @@ impl AtOnce {
         Arc::new(Self { elsewhere, inside: Counter::new("nothing") })
     }
 
-    /// Returns the number of calls of entries that have not returned.
+    /// Returns the number of calls of entries that have begun and have not returned.
     pub fn depth(&self) -> usize {
         self.inside.get()
     }

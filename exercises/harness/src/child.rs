@@ -17,8 +17,8 @@ pub(crate) fn run_once(property: fn()) {
     }
 }
 
-/// Ends the property if a model reports a failed run by a panic with this text, such as "deadlock". Panics
-/// with other texts are ignored here.
+/// Ends the property if a model reports a failed run by a panic with this text (for example "deadlock").
+/// Panics with other texts are ignored here.
 type Recognises = fn(&str);
 
 /// The function that recognises the panics of the model. If the property runs on real threads, the function
@@ -38,8 +38,8 @@ pub(crate) fn begin(source: &str, deadline: Duration, recognises: Recognises) {
     watch::begin(deadline, verdict::fail_out_of_time);
 }
 
-/// Refuses a file that uses a name that no answer may use. A learner's file with a forbidden name does not
-/// even compile, because a macro rejects it; but the proof compiles answers without that macro.
+/// Refuses a file that uses a name that no answer may use. A macro rejects a learner's file with a forbidden
+/// name, so the file does not even compile; but the proof compiles answers without that macro.
 fn refusal(source: &str) -> Option<Failure> {
     /// The last text that was accepted. The text is remembered because the proof runs the properties of one
     /// answer one after the other.

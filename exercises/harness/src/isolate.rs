@@ -1,9 +1,10 @@
 //! Runs each property in its own process, and reads the report of that process.
 //!
 //! The test starts its own binary again, with the name of the property in the environment. The child runs the
-//! property. As soon as the verdict is known, the child writes it as one line, and ends. So a wrong answer
-//! cannot hide the failure by what it leaves behind: threads that wait for each other, destructors that would
-//! hang, or a panic within a panic. The parent ends a child that does not end by itself.
+//! property. As soon as the child knows the verdict, it writes the verdict as one line, and ends. So a wrong
+//! answer cannot hide the failure by what it leaves behind: for example, threads that wait for each other,
+//! destructors that would hang, or a panic during a panic. The parent ends a child that does not end by
+//! itself.
 
 use std::io::{Read, Write};
 use std::panic;
@@ -23,18 +24,18 @@ use crate::{last_words, report};
 const OUTPUT_LINES: usize = 20;
 /// The number of bytes after which a child's output is discarded.
 const OUTPUT_BYTES: usize = 4 << 20;
-/// The time that the parent waits for a silent child after the child's deadline, so that the child can still
-/// report what it was doing.
+/// The time that the parent waits for a silent child after the child's deadline; in this time the child can
+/// still report what it was doing.
 const GRACE: Duration = Duration::from_secs(5);
 /// The environment variable with glibc's settings. Other C libraries ignore the variable.
 const ALLOCATOR: &str = "GLIBC_TUNABLES";
-/// Every run of a property allocates and frees the same few thousand small pieces of memory. So the allocator
-/// keeps more free pieces than usual, and does not return memory to the system.
+/// Every run of a property allocates and frees the same few thousand small pieces of memory. So the setting
+/// lets the allocator keep more free memory than usual, and not return memory to the system.
 const AT_HAND: &str = "glibc.malloc.tcache_count=500:glibc.malloc.top_pad=8000000:\
                        glibc.malloc.trim_threshold=100000000:glibc.malloc.mmap_threshold=4000000";
 
-/// The name of a property that did not end, if there is one. Later properties are then not tried, because
-/// otherwise the learner would wait for one deadline after another.
+/// The name of a property that did not end, if there is one. After such a property, no later property is
+/// tried, because the learner would otherwise wait for one deadline after another.
 static HUNG: Mutex<Option<String>> = Mutex::new(None);
 
 pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, run_here: impl FnOnce()) {
@@ -63,7 +64,7 @@ pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, r
     panic::resume_unwind(Box::new("the property does not hold")); // the message is out; the hook would only add to it
 }
 
-/// Writes the verdict as JSON, for a caller that needs more than text.
+/// Writes the verdict as JSON, for a caller that needs more than the text of the message.
 fn write(state: &State, name: &str) {
     let Some(directory) = std::env::var_os(TRACE) else { return };
     let (directory, json) =
@@ -137,19 +138,19 @@ impl Running {
         self.signs.recv_timeout(deadline + GRACE)
     }
 
-    /// Forgets the child's output so far.
+    /// Discards the output that the child has written so far.
     pub(crate) fn forget(&self) {
         self.stdout.kept().clear();
         self.stderr.kept().clear();
     }
 
-    /// Returns the report with this number, if the child has written it.
+    /// Returns the report with this number, if the child has written such a report.
     pub(crate) fn report(&self, nonce: &str) -> Option<Verdict> {
         report::find(&String::from_utf8_lossy(&self.stdout.kept()), nonce)
     }
 
-    /// Ends the child, unless the child was `in_time` and ends by itself. If the child has reported nothing,
-    /// the error says how the child ended.
+    /// Ends the child, unless the child was `in_time` and ends without help. If the child has reported
+    /// nothing, the error says how the child ended.
     pub(crate) fn verdict(
         mut self,
         nonce: &str,
@@ -174,14 +175,14 @@ impl Running {
         Err(Box::new(failure))
     }
 
-    /// Waits for the end of a child that has nothing left to do.
+    /// Waits until a child that has nothing left to do has ended.
     pub(crate) fn dismiss(mut self) {
         self.stdin = None;
         end(&mut self.child, true);
     }
 }
 
-/// The reason why a process may have ended too early: it ended by itself, or another process ended it.
+/// The reason why a process may have ended too early: it ended without help, or another process ended it.
 fn cause_of_end(status: &str, stderr: &str, by_itself: bool) -> &'static str {
     if stderr.contains("has overflowed its stack") {
         "your code overflowed the stack: does something call itself without an end?"
@@ -210,7 +211,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// `hears` gets a message whenever output has arrived, and is dropped at the end of the output.
+    /// `hears` gets a message whenever output has arrived; `hears` is dropped when the output ends.
     fn new(mut from: impl Read + Send + 'static, hears: Option<mpsc::Sender<()>>) -> Self {
         let kept: Arc<Mutex<Vec<u8>>> = Arc::default();
         let keep = Arc::clone(&kept);
@@ -231,8 +232,8 @@ impl Reader {
         Self { kept, thread: Some(thread) }
     }
 
-    /// Returns the output that was read. If the call must not wait for the end of the output, it returns only
-    /// the output so far, because a process that the child has started may keep the pipe open.
+    /// Returns the output that was read. A call that must not wait for the end of the output returns only the
+    /// output so far, because a process that the child has started may keep the pipe open.
     fn text(&mut self, to_the_end: bool) -> String {
         if to_the_end && let Some(thread) = self.thread.take() {
             let _ = thread.join(); // it does not panic

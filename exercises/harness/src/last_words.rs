@@ -1,8 +1,8 @@
 //! Chooses which of several failures to show first, in the last line that a test program prints.
 //!
 //! Cargo shows the failures in alphabetical order. The failure that says most about the mistake may be
-//! anywhere in that order, but the learner reads the end first. The test runner calls none of our code after
-//! its last test. So the line is printed when the process ends.
+//! anywhere in that order, but the learner reads the end of the output first. The test runner calls none of
+//! our code after its last test. So the line is printed when the process ends.
 //!
 //! This module has unsafe code: it declares a function of the C library, because the standard library has no
 //! function that is called when the process ends. The invariant is that the declaration agrees with the C
@@ -25,7 +25,7 @@ unsafe extern "C" {
 /// The properties that have failed in this process.
 static FAILED: Mutex<Vec<(String, Failure)>> = Mutex::new(Vec::new());
 
-/// Notes that the message about this property's failure has been shown.
+/// Records that the message about this property's failure has been shown.
 pub(crate) fn has_failed(property: &str, failure: &Failure) {
     static FIRST: Once = Once::new();
     let seen = failure.seen.lines().next().unwrap_or_default();
@@ -44,7 +44,7 @@ extern "C" fn at_the_end() {
     }
 }
 
-/// Returns the text of the last line, or nothing if there is no choice between failures.
+/// Returns the text of the last line; returns `None` if there is no choice between failures.
 fn begin_with(failed: &[(String, Failure)]) -> Option<String> {
     if failed.len() < 2 {
         return None;

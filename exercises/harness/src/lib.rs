@@ -2,14 +2,15 @@
 //!
 //! Every exercise has a list of *properties* in its `exercise.toml`; a property has a name, and a promise
 //! that a right answer keeps. The function with the property's name in the exercise's `tests/suite` uses the
-//! learner's code, and says what it observed if the promise is broken. Each property is checked twice:
+//! learner's code; if the promise is broken, the function says what it has observed. Each property is checked
+//! twice:
 //!
 //! * [`model`] runs the property on thousands of thread schedules that a seed decides. Only one thread runs
 //!   at a time, and at every lock, wait and notification the scheduler chooses the thread that goes on. So an
 //!   unlucky order of events is found every time, and threads that wait for each other are noticed at once.
 //! * [`real`] runs the property a few dozen times on real threads, with a deadline.
 //!
-//! An exercise about memory orderings has `memory` in place of [`model`] (feature `memory`, and `model =
+//! An exercise about memory orderings uses `memory` in place of [`model`] (feature `memory`, and `model =
 //! "memory"` in its `exercise.toml`). The model of memory tries every schedule; at every load of an atomic,
 //! it also tries each value that the orderings allow.
 //!
@@ -26,28 +27,29 @@
 //!
 //! # Why a child process
 //!
-//! A property that fails leaves threads that wait for each other, a half-unwound stack, and locks that no
-//! thread will release. A destructor that runs in such a state hangs or aborts, and the learner would see
-//! this hang or abort instead of the failure. So the child reports at the moment of the failure and ends,
-//! without unwinding anything; see [`isolate`]. A property that holds leaves nothing behind, so the proof,
-//! which runs tens of thousands of properties, has a [`Worker`] process that runs one property after another.
+//! When a property fails, its threads may wait for each other, its stack is half-unwound, and its locks may
+//! be held by threads that will never release them. A destructor that runs in this state hangs or aborts, and
+//! the learner would see the hang or the abort instead of the failure. So the child reports at the moment of
+//! the failure and ends, without unwinding anything; see [`isolate`]. A property that holds leaves nothing
+//! behind; so the proof, which runs tens of thousands of properties, runs many of them one after another in a
+//! [`Worker`] process.
 //!
 //! # Who writes what
 //!
-//! A property marks its actions with [`step`], wraps calls that could block for ever into [`expect`], and
-//! wraps calls that must not wait at all into [`at_once`]. Steps that the property does not test are wrapped
-//! into [`aside`]. The property ends in [`fail`] or by returning. Other tools of a property (a latch, "wait
-//! until all threads sleep") are in the module `probe`. The executors for an answer that runs its jobs on
-//! another executor are in the module `below`. The modules `probe` and `below` exist for the model and for
-//! real threads. No property sleeps or looks at a clock. If the answer is itself a test, the property runs
-//! this test on programs that are right or wrong: `probe::Judged`.
+//! A property marks its actions with [`step`]; it wraps calls that could block for ever into [`expect`], and
+//! calls that must not wait at all into [`at_once`]. Steps that the property does not test are wrapped into
+//! [`aside`]. The property either calls [`fail`], or returns if its promise is kept. Other tools of a
+//! property (a latch, "wait until all threads sleep") are in the module `probe`. The executors for an answer
+//! that runs its jobs on another executor are in the module `below`. The modules `probe` and `below` exist
+//! for the model and for real threads. No property sleeps or looks at a clock. If the answer is itself a
+//! test, the property runs this test on programs that are right or wrong: `probe::Judged`.
 #![allow(
     clippy::duplicate_mod,
     reason = "sync, probe.rs and below.rs are compiled for the model and for real threads"
 )]
 
-// The order is bottom-up: a module refers only to modules above it. `executor/tests/tidy.rs` checks this
-// order.
+// The modules are listed from the bottom up: a module refers only to modules above it in the list.
+// `executor/tests/tidy.rs` checks this order.
 mod watch;
 mod report;
 mod record;
@@ -96,10 +98,10 @@ macro_rules! first_run {
     }};
 }
 
-/// Panics intentionally, for a job whose panic a property needs.
+/// Panics intentionally; a property uses this for a job that must panic.
 ///
-/// The panic hook is not called. The panic hook treats every other panic as a failure of the property,
-/// because neither the suite nor a right answer ever panics.
+/// This panic does not call the panic hook. The panic hook treats every other panic as a failure of the
+/// property, because neither the suite nor a right answer ever panics.
 pub fn panic_on_purpose() -> ! {
     step(record::PANICS);
     std::panic::resume_unwind(Box::new("a panic on purpose"))

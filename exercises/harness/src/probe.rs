@@ -1,5 +1,5 @@
-//! Tools that properties need besides the learner's code. This file is compiled twice, like `sync.rs`. The
-//! locks of this file are not recorded, so that a picture shows only the learner's locks.
+//! Tools that the properties need in addition to the learner's code. This file is compiled twice, like
+//! `sync.rs`. The locks of this file are not recorded, so that a picture shows only the learner's locks.
 
 use std::sync::{Arc, PoisonError};
 
@@ -13,7 +13,7 @@ use crate::verdict::fail;
 /// a right answer, the other threads sleep after at most a thousandth of this number.
 const PATIENCE: usize = 2_000;
 
-/// A number that threads change and wait for, such as the number of jobs that have begun.
+/// A number that threads change and for which they wait, such as the number of jobs that have begun.
 #[derive(Debug)]
 pub struct Counter {
     what: &'static str,
@@ -22,7 +22,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Makes a counter at zero. `what` describes the event for which a thread waits at this counter: "both
+    /// Makes a counter at zero. `what` describes the event for which a thread at this counter waits: "both
     /// jobs to begin".
     pub fn new(what: &'static str) -> Self {
         Self { what, count: Mutex::new(0), changed: Condvar::new() }
@@ -69,17 +69,17 @@ impl Counter {
 pub struct Shared<T>(Mutex<T>);
 
 impl<T> Shared<T> {
-    /// Calls the function with the value, which no other thread can use meanwhile.
+    /// Calls the function with the value, while no other thread can use the value.
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Waits until every thread except the calling thread waits for something. Fails if some thread never waits,
-/// because that thread checks again and again. `what` describes this thread's behaviour.
+/// Waits until every thread except the calling thread waits for something. Fails if a thread never waits
+/// because it checks its condition again and again. `what` describes this thread's behaviour.
 ///
-/// On real threads it is not known which threads wait, so there the call only gives other threads a chance to
-/// run.
+/// On real threads the harness does not know which threads wait, so there the call only gives other threads a
+/// chance to run.
 pub fn until_others_wait(what: &str, cause: &str) {
     for _ in 0..PATIENCE {
         thread::yield_now();
@@ -90,11 +90,11 @@ pub fn until_others_wait(what: &str, cause: &str) {
     fail(what, cause);
 }
 
-/// Waits until every other thread waits for something, and returns true if all of them do so in time. So a
-/// property that knows why the threads wait can report the reason; the rules for a hang know only locks and
-/// notifications.
+/// Waits until every other thread waits for something, and returns true if all of them do so in time. With
+/// this function, a property that knows why the threads wait can report the reason; the rules for a hang know
+/// only locks and notifications.
 ///
-/// Returns false on real threads, because there it is not known which threads wait.
+/// Returns false on real threads, because there the harness does not know which threads wait.
 pub fn others_come_to_rest() -> bool {
     ONE_AT_A_TIME
         && (0..PATIENCE).any(|_| {
@@ -104,8 +104,8 @@ pub fn others_come_to_rest() -> bool {
 }
 
 /// Waits until `threads` spawned threads sleep: on a learner's condition variable, for a message, or for a
-/// lock that a sleeping thread holds. If there are more spawned threads, all of them must sleep. Fails if the
-/// threads never sleep, because they spin or have ended.
+/// lock that a sleeping thread holds. If there are more than `threads` spawned threads, all of them must
+/// sleep. Fails if the threads never sleep, because they spin or have ended.
 ///
 /// On real threads only the watchdog limits the wait.
 pub fn until_asleep(threads: usize, cause: &str) {
@@ -153,7 +153,7 @@ pub struct Judged<P: ?Sized + 'static> {
     pub about: &'static str,
     /// True if the test must pass with this program.
     pub is_right: bool,
-    /// Makes a program that is judged.
+    /// Makes a program that the learner's test must judge.
     pub new: fn() -> Arc<P>,
 }
 
@@ -175,8 +175,8 @@ impl<P: ?Sized + 'static> Judged<P> {
     /// Runs the test on the wrong program of this name (or `m03` for short); the test must fail. `cause` is
     /// the likely cause if the test passes.
     ///
-    /// On real threads it depends on luck whether a wrong program fails. So on real threads the test is run
-    /// on the first right program instead.
+    /// On real threads, a wrong program fails only by chance. So on real threads the test is run on the first
+    /// right program instead.
     pub fn is_rejected(all: &[Self], name: &str, cause: &str, test: fn(fn() -> Arc<P>)) {
         let is_meant = |program: &&Self| program.name.split('_').next() == Some(name);
         let wrong = all.iter().find(is_meant).expect("the suite has it");
@@ -191,8 +191,8 @@ impl<P: ?Sized + 'static> Judged<P> {
     }
 }
 
-/// Checks that the test's threads have ended after the test has returned. On real threads it is not known
-/// whether a thread is about to end.
+/// Checks that the test's threads have ended after the test has returned. On real threads the harness does
+/// not know whether a thread is about to end.
 fn no_thread_is_left() {
     if live_threads() > 0 && others_come_to_rest() && live_threads() > 0 {
         fail(

@@ -30,8 +30,8 @@ pub mod probe;
 #[path = "below.rs"]
 pub mod below;
 
-/// Memory without a lock, like `Plain` under the model of memory. On real threads, wrong use by two threads
-/// is noticed only if both use the memory at the same moment.
+/// Memory without a lock, like `Plain` under the model of memory. On real threads, a wrong use by two threads
+/// is noticed only if both threads use the memory at the same moment.
 #[derive(Debug)]
 pub struct Plain<T>(Mutex<T>);
 
@@ -58,7 +58,7 @@ impl<T> Plain<T> {
 pub const RUNS: usize = 30;
 
 /// The limit for the processor time of all runs together, and for the time in which nothing happens. A right
-/// answer needs a few milliseconds; because the suite uses no clock, nothing else depends on this limit.
+/// answer needs a few milliseconds; the suite uses no clock, so nothing else depends on this limit.
 const DEADLINE: Duration = Duration::from_secs(8);
 
 /// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the

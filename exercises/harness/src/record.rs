@@ -1,8 +1,9 @@
-//! The events in this run of a property: what each thread did, in which order, and what it is doing now.
+//! The events in this run of a property: what each thread did, the order of these events, and what each
+//! thread is doing now.
 //!
 //! There is one record for each process, behind an ordinary lock. Under the model only one thread runs at a
-//! time; on real threads the lock gives the events an order. The [recorder](crate::recorder) writes the
-//! record, and a [verdict](crate::verdict) is made from it.
+//! time; on real threads the lock of the record puts the events into an order. The
+//! [recorder](crate::recorder) writes the record, and a [verdict](crate::verdict) is made from it.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -49,19 +50,20 @@ pub(crate) struct Thread {
     pub(crate) name: String,
     pub(crate) doing: Doing,
     pub(crate) line: Option<u32>,
-    /// The calls that this thread is making, each with its description and the likely cause if it does not
-    /// return.
+    /// The calls from which this thread has not returned yet, each with its description and the likely cause
+    /// if the call does not return.
     pub(crate) expectations: Vec<(String, String)>,
-    /// The innermost call that must not wait for anything, and the likely cause if it waits.
+    /// The innermost call that must not wait for anything, and the likely cause if this call waits.
     pub(crate) at_once: Option<(String, String)>,
     /// True if the thread was spawned through `crate::sync`, by the learner's code or by the property.
     pub(crate) spawned: bool,
-    /// True if the property spawned the thread. If the thread panics, it does so intentionally.
+    /// True if the property spawned the thread. True if a panic of the thread is intentional.
     pub(crate) of_the_property: bool,
 }
 
 pub(crate) struct Record {
-    /// Counts the runs of the property, so that threads left over from an earlier run can be recognised.
+    /// Counts the runs of the property, so that a thread that is left over from an earlier run can be
+    /// recognised.
     pub(crate) run: usize,
     /// The number of the last run before the first run of this property.
     pub(crate) begun: usize,
@@ -75,11 +77,11 @@ pub(crate) struct Record {
     pub(crate) condvars: usize,
     /// The names that were given to threads, each with the number of threads that have it.
     names: BTreeMap<String, usize>,
-    /// True while the property does something that is not under test.
+    /// True while the property does something that it does not test.
     pub(crate) aside: bool,
     /// The state of the test, if the answer is a test and the property runs it.
     pub(crate) judged: Option<Judged>,
-    /// Returns the key of the calling thread; the model and real threads find it in different ways.
+    /// Returns the key of the calling thread; the model and real threads find this key in different ways.
     who: Option<fn() -> ThreadKey>,
 }
 
@@ -89,7 +91,7 @@ pub(crate) struct Judged {
     /// The message if the test never fails although the program is wrong: what was observed, and the likely
     /// cause.
     pub(crate) never_fails: Option<(String, String)>,
-    /// True while the test runs; false when the test has returned.
+    /// True while the test is running; false when the test has returned.
     pub(crate) runs: bool,
     /// The first panic of this run on a thread other than the test's thread.
     pub(crate) panicked_aside: Option<String>,
@@ -172,8 +174,8 @@ impl Record {
         }
     }
 
-    /// Returns the name, with a number after it if an earlier thread has the same name, so that a reader can
-    /// tell the two apart.
+    /// Returns the name; if an earlier thread has the same name, adds a number, so that a reader can tell the
+    /// two threads apart.
     fn told_apart(&mut self, name: String) -> String {
         let threads = self.names.entry(name.clone()).or_default();
         *threads += 1;
@@ -190,8 +192,8 @@ impl Record {
         self.events.push(Event { thread, action, line });
     }
 
-    /// Notes that a thread has got the lock that it tried to take. If there was no event between the attempt
-    /// and now, the thread got the lock at once.
+    /// Records that a thread has got the lock that it tried to take. If there was no event between the
+    /// attempt and this call, the thread got the lock at once.
     pub(crate) fn got(&mut self, thread: usize, lock: usize) {
         let last = self.events.last();
         if last.is_some_and(|last| last.thread == thread && last.action == Action::Want(lock)) {
@@ -210,8 +212,8 @@ pub(crate) fn here<R>(f: impl FnOnce(&mut Record, usize) -> R) -> Option<R> {
     (key.run == record.run).then(|| f(&mut record, key.thread))
 }
 
-/// Returns the line if it is in the learner's file. The result is `None` for a line of a suite or of the
-/// harness, because a reader would mistake it for a line of the learner's file.
+/// Returns the line if the line is in the learner's file. The result is `None` for a line of a suite or of
+/// the harness, because a reader would mistake it for a line of the learner's file.
 pub(crate) fn line(at: &Location<'_>) -> Option<u32> {
     let mut folders = at.file().as_bytes().rsplit(|byte| matches!(byte, b'/' | b'\\')).skip(1);
     let mut inner = folders.next().unwrap_or_default();

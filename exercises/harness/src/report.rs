@@ -65,7 +65,7 @@ fn the_only_thing() -> Asked {
     Asked { nonce: std::io::read_to_string(std::io::stdin()).unwrap_or_default(), round }
 }
 
-/// Writes the report and ends the process. If two threads have something to report, only the first report
+/// Writes the report and ends the process. If two threads want to report something, only the first report
 /// counts.
 pub fn report_and_exit(verdict: &Verdict) -> ! {
     static REPORTED: AtomicBool = AtomicBool::new(false);

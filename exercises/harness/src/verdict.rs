@@ -31,7 +31,7 @@ impl Record {
         failure
     }
 
-    /// Returns true if the property requires that the test fails.
+    /// Returns true if the property holds only if the test fails.
     fn wants_a_failure(&self) -> bool {
         self.judged.as_ref().is_some_and(|test| test.runs && test.never_fails.is_some())
     }
@@ -61,15 +61,15 @@ fn ended_by(failure: Option<Failure>) -> ! {
 fn report(failure: Option<Failure>) -> ! {
     match failure {
         Some(failure) => report_and_exit(&Err(Box::new(failure))),
-        // A thread that is left over from an earlier run has failed. That run has passed, so the failure does
-        // not count.
+        // A thread of an earlier run has failed. That earlier run has passed, so the failure of its thread
+        // does not count.
         None => loop {
             std::thread::park();
         },
     }
 }
 
-/// Ends a property that will not end by itself; `verdict` says how that is known.
+/// Ends a property that will not end without help; `verdict` says how this is known.
 fn fail_hung(verdict: &str) -> ! {
     ended_by(Some(hang(verdict, false)))
 }
@@ -79,7 +79,7 @@ pub(crate) fn fail_deadlocked() -> ! {
     fail_hung("nobody can go on")
 }
 
-/// Ends a property that has more steps than any run that ends.
+/// Ends a property that has made more steps than any run that ends.
 pub(crate) fn fail_endless() -> ! {
     fail_hung(diagnosis::RUNS_ON)
 }
@@ -111,7 +111,7 @@ pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
     ended_by(failure)
 }
 
-/// Records a panic, and does not stop the panic.
+/// Records a panic, without stopping the panic.
 pub(crate) fn panics(message: &str) {
     here(|record, me| record.add(me, Action::Fail(format!("panics: {message}")), None));
 }

@@ -1,4 +1,4 @@
-//! The watchdog: a thread of a test's process that ends a property if the property does not end by itself.
+//! The watchdog: a thread of a test's process that ends a property if the property does not end without help.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -15,10 +15,11 @@ const TICK: Duration = Duration::from_millis(500);
 /// waiting.
 const COMPUTES: Duration = Duration::from_millis(50);
 
-/// A number that grows with each event, so that the watchdog can see that nothing happens.
+/// A number that grows with each event; if the number does not change, the watchdog sees that nothing
+/// happens.
 static PROGRESS: AtomicU64 = AtomicU64::new(0);
 
-/// Notes that an event has happened.
+/// Records that an event has happened, so that the watchdog can see it.
 pub(crate) fn progressed() {
     PROGRESS.fetch_add(1, Ordering::Relaxed);
 }
@@ -58,7 +59,7 @@ pub(crate) fn begin(deadline: Duration, time_is_up: TimeIsUp) {
     WATCHER.call_once(|| drop(thread::spawn(move || watch_over_all(time_is_up))));
 }
 
-/// Notes that the property has ended; until the next property begins, the watchdog only waits.
+/// Records that the property has ended; until the next property begins, the watchdog only waits.
 pub(crate) fn end() {
     watched().deadline = None;
 }

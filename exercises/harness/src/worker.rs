@@ -1,8 +1,8 @@
-//! A process that runs one job after another, for the proof.
+//! A process that runs one job of the proof after another.
 //!
 //! A learner's test starts a process for each property ([`isolate`](crate::isolate)). The proof runs tens of
 //! thousands of properties. Nearly all properties hold and leave nothing behind, so the process can go on
-//! with the next property. Like the process of a learner's test, a process that has reported a failure ends;
+//! with the next property. A process that has reported a failure ends, like the process of a learner's test;
 //! the next job gets a new process. In both kinds of processes, the same code runs the property.
 //!
 //! If the process ends without a report, the cause is either the job that was running, or something that an
@@ -22,12 +22,12 @@ use crate::report::{self, new_nonce};
 /// The parent's side of a worker process.
 pub struct Worker {
     command: Command,
-    /// The process, and the last job that it has done.
+    /// The process, and the last job that this process has done.
     running: Option<(Running, Option<String>)>,
 }
 
 impl Worker {
-    /// Makes a worker without a process. `program`, with these arguments, must be a program that asks for its
+    /// Makes a worker without a process. `program` must be a program that, with these arguments, asks for its
     /// work with [`next_job`].
     pub fn new(program: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(program);
@@ -94,8 +94,8 @@ impl Drop for Worker {
     }
 }
 
-/// Reports how many times the previous job has held, and waits for the next job; for the worker process.
-/// Returns `None` when there are no more jobs.
+/// The worker process calls this function: it reports how many times the previous job has held, and waits for
+/// the next job. Returns `None` if there are no more jobs.
 pub fn next_job(held: Option<usize>) -> Option<String> {
     if let Some(runs) = held {
         report::report(&Ok(runs)).ok()?;

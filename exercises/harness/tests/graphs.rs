@@ -68,8 +68,8 @@ fn two_locks_in_two_orders_are_a_deadlock_for_two_of_all_schedules() {
     assert_eq!(ends(&crossed).len(), 2);
 }
 
-/// Three threads take one lock, and two of them may wait for it at the same time: either of these can be the
-/// next.
+/// Three threads take one lock, and two of them may wait for it at the same time: either of these two can be
+/// the next to get the lock.
 #[test]
 fn of_several_who_wait_each_can_be_next() {
     let queue = graph(|| {

@@ -51,7 +51,7 @@ mod properties {
         waiter.join().unwrap();
     }
 
-    /// Tells a thread to end only if `try_lock` gets the lock.
+    /// Tells a thread to end, but only if `try_lock` gets the lock.
     pub(crate) fn goes_on_without_the_lock() {
         let shared = Arc::new((Mutex::new(false), Condvar::new()));
         let waiter = {

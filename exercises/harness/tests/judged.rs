@@ -6,7 +6,8 @@ mod failing;
 
 use failing::{PROMISE, message, written};
 
-/// The properties, each with a learner's test. A program is a number; 1 is right, and 2 is wrong.
+/// The properties of this file; each of them has a learner's test. In this file a program is a number: 1 is a
+/// right program, and 2 is a wrong program.
 mod properties {
     use exercises_harness::model::probe::Judged;
     use exercises_harness::model::sync::{Arc, Condvar, Mutex, mpsc, thread};
@@ -43,7 +44,7 @@ mod properties {
         });
     }
 
-    /// Panics only on the schedules on which the other thread is first.
+    /// Panics only on schedules that run the other thread first.
     pub(crate) fn panics_seldom() {
         rejected(|new| {
             let (sends, receives) = mpsc::channel();
@@ -98,7 +99,7 @@ mod properties {
     }
 }
 
-/// For each property, a test of the same name, which `cargo test` ignores and other tests run.
+/// A test for each property, with the same name; `cargo test` ignores these tests, and other tests run them.
 macro_rules! tests_that_fail {
     ($($name:ident)*) => {
         $(#[test]

@@ -8,7 +8,8 @@ use exercises_harness::model::probe;
 use exercises_harness::model::sync::{Arc, Condvar, Mutex, thread};
 use exercises_harness::{Worker, fail, model, next_job};
 
-/// Runs the jobs of the worker process. The worker is this program, which is told to run only this test.
+/// Runs the jobs that the worker process is given. The worker is this program, which is told to run only this
+/// test.
 #[test]
 #[ignore = "is started by the others"]
 fn does_jobs() {
@@ -47,7 +48,7 @@ fn has_few_choices() {
     other.join().unwrap();
 }
 
-/// Fails only in the run with the last number; this shows that no run was skipped.
+/// Fails only in the run with the last number; if this failure appears, no run was skipped.
 fn remembers_what_was_before() {
     let runs = RUNS.fetch_add(1, Ordering::Relaxed) + 1;
     if runs.is_multiple_of(2) {

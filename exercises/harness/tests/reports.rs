@@ -57,7 +57,7 @@ mod properties {
     }
 
     /// Starts three threads with the same name. To tell them apart, a number is added to the name of the
-    /// second one, which makes it equal to the name of a fourth thread.
+    /// second thread, and this makes the name equal to the name of a fourth thread.
     pub(crate) fn starts_three_of_a_name() {
         let threads =
             ["worker", "worker", "worker 2", "worker"].map(|name| on_a_thread(name, Box::new(|| {})));

@@ -1,4 +1,4 @@
-//! Checks that no file of an exercise is missing, and that its files agree with each other.
+//! Checks that no file of an exercise is missing, and that the files of an exercise agree with each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -236,7 +236,7 @@ fn solution_not_explained(exercise: &Exercise) -> Vec<String> {
 }
 
 /// Checks that each row of the table names at least one property, and only properties of this exercise. The
-/// function does not check that these properties fail.
+/// function does not check whether these properties fail.
 fn wrong_rows(exercise: &Exercise, page: &str) -> Vec<String> {
     let table = page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|-"));
     let rows: Vec<&str> = table.skip(1).collect();
@@ -262,7 +262,7 @@ fn failing(row: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Checks that every edit applies, that no two edits make the same answer, and that every file belongs to an
-/// entry. Each entry must name a property and words of its message.
+/// entry. Each entry must name a property and words of the property's message.
 fn wrong_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     let mut known = BTreeMap::new();

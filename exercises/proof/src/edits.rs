@@ -13,7 +13,7 @@ use similar::{Algorithm, ChangeTag, TextDiff};
 /// solution. The solution is preferred because a reader has seen it.
 const FARTHER: usize = 150;
 
-/// If an edit replaces at least this part of an answer, in percent, it is too large to help a reader.
+/// If an edit replaces at least this part of an answer, in percent, the edit is too large to help a reader.
 const TOO_MUCH: usize = 60;
 
 /// The first lines that a new wrong answer must have.
@@ -43,9 +43,9 @@ pub fn edit(exercise: &Exercise, name: &str) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Makes an entry of `wrong.diff` from `wrong/NAME.rs` and removes the file. `beside` is the right answer
-/// that the entry edits, or `solution`. Without `beside`, the entry edits the right answer that differs least
-/// from the file; if nearly all lines differ, the whole file is kept.
+/// Makes an entry of `wrong.diff` from `wrong/NAME.rs`, and then removes `wrong/NAME.rs`. `beside` names the
+/// right answer that the entry edits; it may be `solution`. Without `beside`, the entry edits the right
+/// answer that differs least from the file; if nearly all lines differ, the whole file is kept.
 ///
 /// # Errors
 /// Returns an error, and changes nothing, if there is no such file, or if its first lines lack a required
@@ -162,7 +162,8 @@ fn with_context<'a>(diff: &TextDiff<'a, 'a, str>, context: usize) -> String {
     text
 }
 
-/// Puts the entry in the place of the earlier entry, or after all other entries.
+/// Replaces the earlier entry of this answer by the new entry; if there is no earlier entry, adds the new
+/// entry at the end.
 fn write_entry(exercise: &Exercise, before: Option<&Wrong>, entry: &str) -> anyhow::Result<()> {
     let path = list(exercise);
     let text = if path.exists() {

@@ -1,4 +1,4 @@
-//! Records the graphs in which a learner plays the scheduler, and checks these graphs.
+//! Records the graphs of the programs in which a learner is the scheduler, and checks these graphs.
 
 use std::fs;
 
@@ -91,8 +91,8 @@ fn is_reached_by_chance(scene: &Scene, graph: &Graph) -> anyhow::Result<bool> {
     Ok(walk(scene, &denied, steps(graph)).is_err())
 }
 
-/// Returns the number of steps of a random walk. A walk has [`SCHEDULES`] different runs, and each of them has
-/// at least as many steps as the shortest one.
+/// Returns the number of steps of a random walk. A walk has [`SCHEDULES`] different runs, and each run has at
+/// least as many steps as the shortest run.
 fn steps(graph: &Graph) -> usize {
     let kinds = [Kind::Ended, Kind::Deadlock, Kind::BrokenPromise, Kind::Panic];
     let shortest = kinds.into_iter().filter_map(|kind| graph.distances(kind)[0]).min().unwrap_or(1);

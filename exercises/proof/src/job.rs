@@ -7,7 +7,7 @@ use anyhow::Context;
 use exercises_harness::{Answer, memory, model, next_job, real, report_and_exit};
 use exercises_protocol::Mode;
 
-/// Properties of an answer that must be run one after another.
+/// Properties of an answer that one process must run one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job<'a> {
     /// The mode: under the model, or on real threads.
@@ -18,8 +18,8 @@ pub struct Job<'a> {
     pub answer: &'a str,
     /// The names of the properties, separated by commas.
     pub properties: &'a str,
-    /// The number of schedules under the model, or of runs on real threads. `None` means all schedules, or as
-    /// many runs as in a learner's test.
+    /// The number of schedules under the model, or the number of runs on real threads. `None` means all
+    /// schedules under the model, or as many runs on real threads as in a learner's test.
     pub runs: Option<usize>,
 }
 

@@ -1,12 +1,12 @@
 //! `proven.toml`: the exercises that were proven for [`ROUNDS`] rounds, and a hash of the state in which each
 //! was proven.
 //!
-//! The number of a round alone decides which schedules it tries. So as long as nothing that decides a verdict
-//! changes, a second run of the same rounds has a known result. (Changes to comments and documentation of the
-//! library do not count.) The tests run the first round of every exercise that is built; for most exercises,
-//! they look for the result of the other rounds in this file. The ledger only saves repetitions: a forged line
-//! hides at most one repetition, because the tests also run all rounds of one exercise, which is another
-//! exercise after each change.
+//! The schedules that a round tries depend only on the number of the round. So as long as nothing that
+//! decides a verdict changes, a second run of the same rounds has a known result. (Changes to comments and
+//! documentation of the library do not count.) The tests run the first round of every exercise that is built;
+//! for most exercises, they look for the result of the other rounds in this file. The ledger only saves
+//! repetitions: a forged line hides at most one repetition, because the tests also run all rounds of one
+//! exercise, and after each change this is another exercise.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ const HEAD: &str = "\
 
 type Lines = BTreeMap<String, String>;
 
-/// Notes that an exercise is proven in its present state.
+/// Records that an exercise is proven in its present state.
 ///
 /// # Errors
 /// Returns an error if the ledger, or a file on which the verdicts depend, cannot be read or written.
@@ -114,7 +114,7 @@ fn model_checkers() -> anyhow::Result<String> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Text {
     Whole,
-    /// Only the lines of code, without comments; files of documentation are not hashed at all.
+    /// Code counts without its comments; files of documentation are not hashed at all.
     Code,
 }
 

@@ -32,9 +32,9 @@ pub use through_cargo::through_cargo;
 const AGAIN: usize = 250;
 
 /// The number of schedules that must be enough to catch a wrong answer: half of the schedules of a learner's
-/// test. The limit shows whether a wrong answer nearly passes; running other schedules alone would not show
-/// this. If an answer is caught later, its property must be changed so that it leads to the mistake with
-/// fewer threads or steps.
+/// test. The limit shows whether a wrong answer nearly passes; merely running other schedules would not show
+/// this. If an answer is caught only by a later schedule, its property must be changed so that it leads to
+/// the mistake with fewer threads or steps.
 const IN_TIME: usize = SCHEDULES / 2;
 
 /// The rounds for which an exercise is proven before it is merged: see [`ledger`].
@@ -61,7 +61,7 @@ pub struct Proof {
     pub mistakes: Vec<String>,
 }
 
-/// A check that must be made, on the schedules of one round.
+/// A check in one round of the proof: what is run, and what must be the outcome.
 struct Trial<'a> {
     round: u64,
     answer: &'a str,
@@ -80,11 +80,12 @@ enum Of<'a> {
 impl Proof {
     /// Runs the given number of rounds. In each round, the right answers must keep every property. The
     /// solution must keep every property on all schedules; after the first round, the other right answers
-    /// must keep it only on the first schedules. Each wrong answer must be rejected by its property, and the
-    /// message that a learner is shown first must have the expected words. In the first round, the stub must
-    /// report what is still to do, and each wrong answer must be caught on one of the first [`IN_TIME`]
-    /// schedules. If it is `None`, only the first round is run, with every property of every answer, for the
-    /// table. `exe` is the program that runs one job if it is called with `--run`.
+    /// must keep every property only on the first schedules. Each wrong answer must be rejected by its
+    /// property, and the message that a learner is shown first must have the expected words. In the first
+    /// round, the stub must report what is still to do, and each wrong answer must be caught on one of the
+    /// first [`IN_TIME`] schedules. If the number of rounds is `None`, only the first round is run, with
+    /// every property of every answer, for the table. `exe` is the program that runs one job if it is called
+    /// with `--run`.
     pub fn of(exercise: &Exercise, exe: &Path, rounds: Option<u64>) -> anyhow::Result<Self> {
         let mut proof = Self { mistakes: complete::incomplete(exercise)?, ..Self::default() };
         let trials = Mutex::new(plan(exercise, rounds).into_iter());
@@ -187,7 +188,7 @@ fn plan(exercise: &Exercise, rounds: Option<u64>) -> Vec<Trial<'_>> {
     plan
 }
 
-/// The findings on an answer for which the check has passed.
+/// What was found out about an answer that has passed the check.
 #[derive(Default)]
 struct Seen {
     /// The property that has caught the answer.
@@ -204,11 +205,11 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Runs the properties one after another in a process; in the first round it is a new process, as in a
+    /// Runs the properties one after another in a process; in the first round this is a new process, as in a
     /// learner's test.
     fn run(&mut self, trial: &Trial<'_>, mode: Mode, properties: &[&str], runs: Option<usize>) -> Verdict {
         if self.exercise.judges.is_some() && properties.len() > 1 {
-            // If the test rejects the answer as it must, its process ends and the property holds.
+            // If the test rejects the answer as it must, the test's process ends and the property holds.
             return properties.iter().map(|property| self.run(trial, mode, &[property], runs)).sum();
         }
         let properties = properties.join(",");

@@ -9,9 +9,9 @@ use exercises_protocol::{Kinds, Mode, ROUND, Shown, Terminal};
 
 use crate::{DEADLINE, Job, built, folder};
 
-/// Runs each of these wrong answers under the model, on the schedules of a learner's test. Leaves out an
-/// answer that is not built. Returns, for each of these answers, the file and its message. `exe` is the
-/// program that runs one job if it is called with `--run`.
+/// Runs each of these wrong answers under the model, on the schedules of a learner's test. An answer that is
+/// not built is left out. Returns, for each of these answers, the file and its message. `exe` is the program
+/// that runs one job if it is called with `--run`.
 ///
 /// # Errors
 /// Returns an error if `kinds.toml` names something that does not exist, or if an answer is not rejected by

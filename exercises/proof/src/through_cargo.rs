@@ -1,4 +1,4 @@
-//! Proves the exercises in the way of a learner: one answer after the other becomes `src/exercise.rs`, in a
+//! Proves the exercises as a learner runs them: one answer after the other becomes `src/exercise.rs`, in a
 //! copy of the workspace, and `cargo test` decides. This proof is slow, because each answer is compiled and
 //! linked separately; its result must agree with the fast proof.
 

@@ -69,8 +69,8 @@ impl Contents {
         self.0.iter().filter(|page| page.number.is_some()).count()
     }
 
-    /// Sorts exercises by the pages after which they can be done. Exercises of the same page keep their
-    /// order; exercises without a page come last.
+    /// Sorts exercises by the pages after which they can be done. Exercises that belong to the same page keep
+    /// their order; exercises without a page come last.
     pub fn sort(&self, exercises: &mut [Exercise]) {
         exercises.sort_by_key(|exercise| self.place_of(exercise).unwrap_or(usize::MAX));
     }

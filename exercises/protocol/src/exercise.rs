@@ -28,7 +28,7 @@ pub struct Exercise {
     /// to do exercises.
     #[serde(default)]
     pub warm_up: bool,
-    /// The model that tries the exercise's schedules.
+    /// The model that tries the schedules of the exercise.
     #[serde(default)]
     pub model: Model,
     /// The exercise whose answers must be judged by the learner's answer, which is a test.
@@ -38,11 +38,11 @@ pub struct Exercise {
     pub needs: Vec<String>,
     /// Three hints: a question, a pointer, and nearly the answer.
     pub hints: Vec<String>,
-    /// The task of the second stage, in one sentence, if a long exercise is divided into two stages. The
-    /// first stage can be done alone.
+    /// The task of the second stage, in one sentence, if a long exercise is divided into two stages. One can
+    /// do the first stage without the second.
     #[serde(default)]
     pub second_stage: Option<String>,
-    /// A question to think about once the exercise is solved.
+    /// A question to think about after the exercise is solved.
     pub afterwards: String,
     /// The promises that a right answer keeps, from simple to hard.
     #[serde(rename = "property")]
@@ -57,7 +57,7 @@ pub struct Exercise {
     pub right: Vec<String>,
 }
 
-/// The model that tries an exercise's schedules, in its `tests/model.rs`.
+/// A model that tries an exercise's schedules, in the exercise's `tests/model.rs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
@@ -65,7 +65,7 @@ pub enum Model {
     /// ran before.
     #[default]
     Threads,
-    /// Runs a single thread on its one schedule; the properties vary something else, such as the ways to cut
+    /// Runs a single thread on its only schedule; the properties vary something else, such as the ways to cut
     /// an input.
     Single,
     /// Tries atomics on all schedules of a few steps. A thread may see any value that the orderings allow.

@@ -16,11 +16,12 @@ pub enum State {
     Held,
     /// The property was broken.
     Failed(Box<Failure>),
-    /// The property was not tried, because an earlier property had failed.
+    /// The property was not run, because an earlier property had failed.
     NotRun,
 }
 
-/// The report of a process that has run a property: the number of runs in which it held, or the failure.
+/// The report of a process that has run a property: the number of runs in which the property held, or the
+/// failure.
 pub type Verdict = Result<usize, Box<Failure>>;
 
 /// The failure of a property.
@@ -38,9 +39,10 @@ pub struct Failure {
     /// The output of the learner's code.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
-    /// True if the harness ended the property, because the property did not end by itself.
+    /// True if the harness ended the property, because the property did not end without help.
     pub hung: bool,
-    /// The number of the schedule, or run, on which the failure was found. The first one has the number 1.
+    /// The number of the schedule, or run, on which the failure was found. The number of the first schedule,
+    /// or run, is 1.
     #[serde(default)]
     pub found: usize,
     /// True if the failure happened in a part that the property does not test, such as the end of a pool
@@ -67,7 +69,8 @@ impl Failure {
         }
     }
 
-    /// Returns true if there are enough events for a picture. A single event is the failure itself.
+    /// Returns true if there are enough events for a picture. A single event is only the failure itself, so
+    /// it needs no picture.
     pub fn can_be_drawn(&self) -> bool {
         self.schedule.events.len() > 1
     }

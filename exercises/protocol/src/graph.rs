@@ -29,10 +29,10 @@ pub struct Program {
     pub chapter: String,
     /// The number of minutes that the exercise takes.
     pub minutes: usize,
-    /// The wrong answer; the learner schedules its threads. Without a wrong answer, the program has [code of
-    /// its own](Program::own_code).
+    /// The wrong answer in which the learner chooses the next thread. Without a wrong answer, the program has
+    /// [code of its own](Program::own_code).
     pub code: Option<Code>,
-    /// The functions of the code that the learner sees.
+    /// The functions of the code that are shown to the learner.
     pub functions: Vec<String>,
     /// The goal that the learner must reach as the scheduler.
     pub goal: String,
@@ -61,13 +61,13 @@ impl Program {
         self.graph(exercises).with_extension("rs")
     }
 
-    /// Returns the path of the code, if the program belongs to no exercise: the code `wrong` fails, and the
-    /// code `right` does not.
+    /// Returns the path of the code of a program that belongs to no exercise: the code `wrong` fails, and the
+    /// code `right` does not fail.
     pub fn own_code(&self, exercises: &Path, which: &str) -> Option<PathBuf> {
         self.code.is_none().then(|| self.graph(exercises).with_extension(format!("{which}.rs")))
     }
 
-    /// Returns the wrong answer if the program belongs to this exercise.
+    /// Returns the wrong answer on which the program is based, if the program belongs to this exercise.
     ///
     /// # Errors
     /// Returns an error if the exercise has no such wrong answer.
@@ -109,7 +109,7 @@ impl Program {
     }
 }
 
-/// All possible runs of a program of a few threads.
+/// All possible runs of a program with a few threads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graph {
     /// [`FORMAT`].
@@ -124,7 +124,8 @@ pub struct Graph {
     pub listing: Vec<Line>,
     /// The threads.
     pub threads: Vec<Player>,
-    /// The states. The first state is the beginning; the other states are ordered by their distance from it.
+    /// The states. The first state is the beginning; the other states are ordered by their distance from the
+    /// first state.
     pub states: Vec<State>,
 }
 
@@ -137,15 +138,16 @@ pub struct Player {
     pub runs: String,
 }
 
-/// A state. Several runs may lead to a state; they differ only in the order of independent steps.
+/// A state. A state may be reached by several runs, which differ only in the order of independent steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     /// The position of each thread.
     pub threads: Vec<Stand>,
-    /// The thread that holds each lock. The number of a thread is its index in [`Graph::threads`].
+    /// The thread that holds each lock. Threads are numbered: the number of a thread is its index in
+    /// [`Graph::threads`].
     pub holders: Vec<Option<usize>>,
-    /// One move for each thread that can go on, or several moves for a notification that can wake one of
-    /// several threads. A state in which the run has ended has no moves.
+    /// The moves in this state: one for each thread that can go on, or several for a notification that can
+    /// wake one of several threads. A state in which the run has ended has no moves.
     pub moves: Vec<Move>,
     /// The end of the run, if the run has ended in this state.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! The exercises that are not packages of their own: `exercises/kinds.toml`.
+//! The exercises that are not separate packages: `exercises/kinds.toml`.
 //!
 //! In such an exercise, a learner repairs a wrong answer, predicts the outcome of code, or plays the
 //! scheduler. The code exists already: it is a wrong answer to another exercise, or an example of the library
@@ -66,11 +66,12 @@ pub struct Predict {
     pub options: Vec<Choice>,
 }
 
-/// The code that a question is about, and the output that shows the answer.
+/// The code that a question is about, and the output that contains the right answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Shown {
-    /// Parts of a program (the whole program if no part is named), and the file with the output of its run.
+    /// Parts of a program (the whole program if no part is named), and the file that contains the program's
+    /// output.
     Program { file: String, anchors: Vec<String>, transcript: String },
     /// The difference between a wrong answer and the solution, and the first message that a learner with the
     /// wrong answer sees: `exercises/seen/NAME.txt`.
@@ -83,7 +84,7 @@ pub enum Shown {
 pub struct Choice {
     pub text: String,
     pub why: String,
-    /// Words that occur in the output only if this option is right.
+    /// Words that are in the output only if this option is right.
     pub seen: Option<String>,
 }
 

@@ -4,15 +4,15 @@
 //! learner's file; `exercises-proof` checks the tests; `cargo course` starts the tests and shows their
 //! results. Each definition that two of the programs need is in this crate, and only here:
 //!
-//! * [`Exercise`] is the content of `exercise.toml`, which is the only list of an exercise's properties. Its
-//!   [wrong answers](wrong) are in `wrong.diff`, and [`Minutes`] is the time that it takes. [`Contents`] is
-//!   the order of the book, and the exercises have the same order.
+//! * [`Exercise`] is the content of `exercise.toml`, which is the only list of an exercise's properties. The
+//!   [wrong answers](wrong) of an exercise are in `wrong.diff`, and [`Minutes`] is the time that the exercise
+//!   takes. [`Contents`] is the order of the book, and the exercises have the same order.
 //! * [`Kinds`] are the exercises that are not packages: answers to mend, outcomes to predict, and programs to
 //!   schedule.
 //! * [`Mode`] says whether a property is checked under the model or on real threads.
 //! * [`State`] is the result of testing a property. [`Failure`] is the result of a failed test, as data and
 //!   as the text that a learner reads on a [`Terminal`]. A [`schedule`] has the steps that led to the
-//!   failure, and [`svg`] draws its picture. [`Place`] decides which of an answer's failures the learner sees
+//!   failure, and [`svg`] draws its picture. [`Place`] decides which failure of an answer the learner sees
 //!   first.
 //! * A [`graph`] is a small program with all of its schedules, in which a learner plays the scheduler.
 //! * [`Source`] examines the learner's file: it finds the names that bypass `crate::sync`, and the learner's

@@ -3,7 +3,8 @@
 //! The rule is: one minute for 100 words of the README, and one minute for each line of the solution that the
 //! stub lacks. No learner works at exactly this speed, so the result is a range in steps of five minutes:
 //! from three quarters of the sum to one and a half times as much. The README states the range, and the proof
-//! compares it with the rule. So the range is known even if the solution of the exercise is not there.
+//! compares it with the rule. So the range is known even if the project does not contain the solution of the
+//! exercise.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs;
@@ -16,14 +17,14 @@ use crate::Exercise;
 /// A range of minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Minutes {
-    /// The time of a learner who is quick.
+    /// The time that a quick learner needs.
     pub least: usize,
-    /// The time of a learner who looks things up.
+    /// The time that a learner needs if he looks things up.
     pub most: usize,
 }
 
 impl Minutes {
-    /// Makes the range around the given number of hundredths of a minute.
+    /// Makes the range of minutes around a time that is given in hundredths of a minute.
     fn about(hundredths: usize) -> Self {
         let [least, most] = [75, 150].map(|percent| 5 * ((hundredths * percent + 25_000) / 50_000).max(1));
         Self { least, most }

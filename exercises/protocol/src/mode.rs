@@ -11,7 +11,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// All modes, in the order in which they are tried.
+    /// All modes, in the order in which a check tries them.
     pub const ALL: [Self; 2] = [Self::Model, Self::Real];
 
     /// Returns the name of the test program, in `tests/`.

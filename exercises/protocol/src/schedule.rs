@@ -2,9 +2,9 @@
 //! use after a run.
 //!
 //! Threads, locks and condition variables are numbered in the order in which they were made. A thread that is
-//! not running is either ready to go on or waiting. The last event of a waiting thread says what it waits
-//! for: [`Action::Want`], [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. The thread's next event
-//! ends the wait.
+//! not running is either ready to go on or waiting. The last event of a waiting thread says what the thread
+//! waits for: [`Action::Want`], [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. The next event of
+//! the thread ends its wait.
 
 use std::collections::BTreeSet;
 
@@ -29,15 +29,15 @@ pub struct Schedule {
 pub struct Thread {
     /// The thread's name.
     pub name: String,
-    /// The activity of the thread at the end, for a sentence that begins with its name: "waits on a Condvar
-    /// at line 41".
+    /// The activity of the thread at the end, for a sentence that begins with the thread's name: "waits on a
+    /// Condvar at line 41".
     pub end: String,
 }
 
 /// A line of the learner's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// The number of the line. The first one has the number 1.
+    /// The number of the line. The number of the first line is 1.
     pub number: u32,
     /// The text of the line, without its indentation.
     pub text: String,
@@ -71,7 +71,7 @@ pub enum Action {
     },
     /// The thread began to wait until this other thread ends.
     Await(usize),
-    /// The thread has waited until this other thread ended.
+    /// The thread has waited until this other thread has ended.
     Join(usize),
     /// The thread began to wait for something else, which is described in words: an object of the property,
     /// or (if the event has a line of the learner's file) for example a message.
@@ -104,8 +104,8 @@ pub enum Action {
         condvar: usize,
         /// True for `notify_all`, false for `notify_one`.
         all: bool,
-        /// The threads whose wait was ended by this notification. On real threads it is not known which of
-        /// several waiting threads `notify_one` has woken; then the list is empty.
+        /// The threads whose wait was ended by this notification. On real threads, the recorder does not know
+        /// which of several waiting threads `notify_one` has woken; then the list is empty.
         woken: Vec<usize>,
     },
 }
@@ -126,8 +126,8 @@ impl Schedule {
         self.events.is_empty()
     }
 
-    /// Keeps only the last events, as many as given, and the threads that these events name. If the decisive
-    /// event is earlier, the events around it are kept instead.
+    /// Keeps only the last events, up to the given number, and the threads that these events name. If the
+    /// decisive event is earlier, the events around it are kept instead.
     pub fn shorten(&mut self, most: usize) {
         let from = self.events.len().saturating_sub(most);
         let from = self.decisive.map_or(from, |decisive| from.min(decisive.saturating_sub(most / 2)));

@@ -1,13 +1,14 @@
 //! Decides which failure a learner sees first.
 //!
-//! One mistake often breaks several properties, and the messages of some of them mislead: for example, an
-//! answer with a thread for each job also breaks the order of jobs. So the failures are shown in an order
-//! that begins with the one that says most about the mistake:
+//! One mistake often breaks several properties, and some of their messages mislead: for example, an answer
+//! with a thread for each job also breaks the order of jobs. So the failures are shown in an order that
+//! begins with the one that says most about the mistake:
 //!
 //! 1. A failure in a step that the property tests comes before a failure in an `aside`, such as a pool that
 //!    never ends.
-//! 2. A failure within the first [`SOON`] schedules comes before a rare failure, which may have another cause.
-//!    An early failure also comes before a failure that occurs only if a wait ends without a notification.
+//! 2. A failure within the first [`SOON`] schedules comes before a rare failure, which may have another
+//!    cause. A failure on one of the first schedules also comes before a failure that occurs only if a wait
+//!    ends without a notification.
 //! 3. A property of the first stage comes before a property of the second stage, which the learner may not
 //!    have begun.
 //! 4. A property with a lower rank in `exercise.toml` comes first. A property that many mistakes break has a
@@ -21,11 +22,12 @@
 use crate::{Exercise, Failure, Property};
 
 /// The number of first schedules on which a failure does not count as rare. On these schedules, the model
-/// ends no wait without a notification. So if an answer also fails because another thread is faster, the
-/// learner sees that failure, with the faster thread.
+/// ends no wait without a notification. So if an answer fails without such a wait, because another thread is
+/// faster, the learner sees that failure, with the faster thread.
 pub const SOON: usize = 200;
 
-/// The place of a failure among the failures of an answer. The failure with the least place is shown first.
+/// The place of a failure among the failures of an answer. The failure with the smallest `Place` is shown
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     aside: bool,

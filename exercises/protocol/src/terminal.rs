@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal};
 
 use terminal_size::{Width, terminal_size_of};
 
-/// The width of text if no width is known, as in a file or through a pipe.
+/// The width of text if the width of the output is not known, as in a file or through a pipe.
 const WIDTH: usize = 100;
 /// The largest width of text, because wider text is hard to read. Pictures may be wider.
 const WIDEST_TEXT: usize = 100;
@@ -26,7 +26,7 @@ pub struct Terminal {
 }
 
 impl Default for Terminal {
-    /// Returns a terminal without colours, which stands for a file.
+    /// Returns a terminal without colours; it is used for output to a file.
     fn default() -> Self {
         Self { width: WIDTH, colour: false, ascii: false }
     }
@@ -71,8 +71,8 @@ pub fn paragraph(title: &str, body: &str) -> String {
     Terminal::of_stdout().paragraph(title, body)
 }
 
-/// Returns true if the locale allows only ASCII. The first locale variable that is set decides. If no locale
-/// variable is set, the text is UTF-8, because today's terminals show UTF-8, and Windows sets no such
+/// Returns true if the locale allows only ASCII. The first locale variable that has a value decides. If no
+/// locale variable is set, the text is UTF-8, because today's terminals show UTF-8, and Windows sets no such
 /// variable.
 fn is_ascii(locale: &[String]) -> bool {
     locale.iter().find(|value| !value.is_empty()).is_some_and(|value| {

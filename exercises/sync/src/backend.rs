@@ -57,13 +57,14 @@ fn builder(stack: Option<usize>) -> thread::Builder {
     }
 }
 
-/// The inner part of a `Condvar` of `sync`.
+/// The part of a `Condvar` in `sync` that makes threads wait and wakes them.
 #[derive(Debug, Default)]
 pub(super) struct WaitSet(Condvar);
 
 impl WaitSet {
     /// Calls `waits` while the lock is still held, so no notification can come between that call and the
-    /// wait. This backend cannot see the moment at which a woken thread waits only for the lock.
+    /// wait. On real threads, this code cannot see the moment at which a woken thread waits only for the
+    /// lock.
     pub(super) fn wait<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,

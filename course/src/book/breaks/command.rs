@@ -117,7 +117,7 @@ fn alone(workspace: &Workspace) -> anyhow::Result<File> {
     Ok(lock)
 }
 
-/// Asks for the reader's prediction, if there is a reader.
+/// Asks the reader for a prediction, if there is a reader.
 fn ask() -> Option<String> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         return None;
@@ -129,7 +129,7 @@ fn ask() -> Option<String> {
     Some(line.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
-/// Runs the recipe of an experiment, and shows what is printed.
+/// Runs the recipe of an experiment, and shows the output.
 fn run(place: &Workspace, sources: &Path, name: &str) -> anyhow::Result<()> {
     let runner = Runner::in_project(place).shown_by(&say);
     let is_it = |breaks: &Option<String>| breaks.as_deref() == Some(name);

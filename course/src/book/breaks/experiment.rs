@@ -13,7 +13,7 @@ pub(super) struct Experiment {
     /// The page, without `.md`.
     pub(super) page: String,
     pub(super) number: usize,
-    /// What to change, and what to predict.
+    /// The text that says what to change, and what to predict.
     pub(super) question: String,
     /// What the reader should see.
     pub(super) answer: String,

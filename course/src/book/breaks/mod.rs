@@ -26,8 +26,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The prefix of the name by which a page asks the live course for an experiment; the experiment's own name
-/// follows.
+/// With this prefix before the name of an experiment, a page asks the live course for the experiment.
 const BUTTON: &str = "break-";
 
 /// Returns the command of each experiment that the course can do; the key is the name by which a page asks
@@ -74,7 +73,7 @@ pub(super) fn broken_copy(
     Ok(Some(copy))
 }
 
-/// Returns the files that a patch changes in the project in `root`, each with its new text.
+/// Returns the files that a patch changes in the project in `root`, each file with its new text.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read, or if the patch does not apply to it.

@@ -1,4 +1,4 @@
-//! Checks whether code and transcripts fit into the width of a page.
+//! Checks whether code and transcripts are narrow enough for a page.
 //!
 //! The browser wraps a line that is wider than the page. Wrapping does no harm to a sentence, a comment or a
 //! command. But wrapping breaks up the rows of a table and the indentation of code.
@@ -48,7 +48,7 @@ pub(super) fn faults(built: &Path, theme: &[Declaration]) -> anyhow::Result<Vec<
     Ok(faults)
 }
 
-/// Returns how many characters of code fit into one line on a wide screen.
+/// Returns the number of characters of code that fit into one line on a wide screen.
 fn columns(theme: &[Declaration]) -> anyhow::Result<usize> {
     let value = |rule: &str, name: &str, of: &str| {
         let declared = theme.iter().find(|found| found.name == name && found.rules == [rule])?;
@@ -61,10 +61,10 @@ fn columns(theme: &[Declaration]) -> anyhow::Result<usize> {
     Ok((1..u16::MAX).take_while(fits).count())
 }
 
-/// Returns whether a line is wider than the page and would be hard to read if it were wrapped.
+/// Returns whether a line is wider than the page and would be hard to read after wrapping.
 fn is_torn(line: &str, language: &str, columns: usize) -> bool {
     let text = line.trim_start();
-    // A comment may wrap, even if it follows code; only the code itself must not be too wide.
+    // A comment may wrap, even if it follows code; but the code itself must not be too wide.
     let code = line.split_once(" // ").map_or(line, |(code, _)| code);
     let is_comment = ["//", "#", "--"].iter().any(|comment| text.starts_with(comment));
     if is_comment || code.chars().count() <= columns {
@@ -115,7 +115,7 @@ mod tests {
     const THEME: &str =
         ":root { --content-max-width: 900px }\npre > code { font-size: clamp(1.1rem, 1cqi, 1.31rem) }";
 
-    /// Returns the faults of a book with one code block.
+    /// Returns the faults of a book that has only one code block.
     fn faults_of(language: &str, line: &str, theme: &str) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("book-1.js"), "function playground_text(block) {}").unwrap();

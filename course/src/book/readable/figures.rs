@@ -6,14 +6,14 @@
 use executor::CancelToken;
 use hypertext::html::{self, Reader, Tag};
 
-/// The size of letters; the next constant is the size of letters with one of the classes in [`SMALL`]. The
-/// theme, the charts and the pictures of failures use the same sizes.
+/// The size of letters in pixels; the next constant is the size of letters with one of the classes in
+/// [`SMALL`]. The theme, the charts and the pictures of failures use the same sizes.
 const SIZE: f64 = 13.0;
 const SMALL_SIZE: f64 = 11.0;
 const SMALL: [&str; 2] = ["small", "within"];
 
-/// How far a text may reach beyond a border or into another text; this is harmless because letters have some
-/// space around them.
+/// The distance that a text may reach beyond a border or into another text; this is harmless because letters
+/// have some space around them.
 const TOLERANCE: f64 = 1.0;
 
 /// The widths of characters in `DejaVu Sans`, in hundredths of the font size. A character that is in no row
@@ -41,12 +41,12 @@ pub(super) struct Figure {
     boxes: Vec<Area>,
     texts: Vec<Text>,
     is_mono: bool,
-    /// For each group around the next element, the distance by which the group is moved.
+    /// The distance by which each group around the next element is moved.
     groups: Vec<[f64; 2]>,
     now: Within,
 }
 
-/// The kind of element that contains the next characters.
+/// The kind of the element that contains the next characters.
 #[derive(Default, PartialEq)]
 enum Within {
     Style,
@@ -66,7 +66,7 @@ struct Area {
 struct Text {
     words: String,
     at: [f64; 2],
-    /// The fraction of the text's width that lies left of `at`.
+    /// The fraction of the text's width that lies to the left of the position `at`.
     before: f64,
     size: f64,
     is_mono: bool,
@@ -145,7 +145,7 @@ impl Area {
 }
 
 impl Figure {
-    /// Returns a pair of numbers from a tag, moved by the groups around the tag.
+    /// Returns the coordinates in a tag, moved by the groups around the tag.
     fn place(&self, tag: &Tag<'_>) -> [f64; 2] {
         let moved = |axis: usize| self.groups.iter().map(|group| group[axis]).sum::<f64>();
         [number(tag, "x") + moved(0), number(tag, "y") + moved(1)]

@@ -14,7 +14,7 @@ use anyhow::Context;
 use std::fs;
 use std::path::Path;
 
-/// Returns what a reader could not read in the book that was built from `sources` into `built`.
+/// Returns the faults that make the book, built from `sources` into `built`, hard to read.
 ///
 /// # Errors
 /// Returns an error if a page, a figure or a style sheet cannot be read.

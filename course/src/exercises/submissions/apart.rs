@@ -105,7 +105,7 @@ mod tests {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut String::new()).unwrap();
         end(&mut child);
-        // Reading standard output ends only after the last process that holds it has ended.
+        // The read of standard output ends only when the last process that has it open has ended.
         let (sender, receiver) = mpsc::channel();
         thread::spawn(move || sender.send(stdout.read_to_end(&mut Vec::new()).unwrap()));
         assert_eq!(receiver.recv_timeout(Duration::from_mins(1)), Ok(0));

@@ -121,7 +121,7 @@ fn answers_it(path: &Path, exercise: &Exercise) -> bool {
     is_named(&folder) || folder == "src" && is_named(&next())
 }
 
-/// Returns the entries of a folder, sorted by name, and for each entry whether it is a folder.
+/// Returns the entries of a folder, sorted by name; for each entry, also returns whether it is a folder.
 fn entries(folder: &Path) -> anyhow::Result<Vec<(PathBuf, bool)>> {
     let mut found = Vec::new();
     let cannot = || format!("cannot read {}", folder.display());

@@ -26,7 +26,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What is known about an answer.
+/// The result for an answer, or the reason why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
@@ -60,7 +60,7 @@ struct Report<'a> {
 #[derive(Serialize)]
 struct Submission<'a> {
     student: &'a str,
-    /// How many properties hold, in all exercises together.
+    /// The number of properties that hold, in all exercises together.
     passed: usize,
     of: usize,
     exercises: Vec<Judged>,
@@ -75,7 +75,7 @@ struct Judged {
     verdict: Verdict,
     /// How many properties hold.
     passed: usize,
-    /// How many properties the exercise has.
+    /// The number of properties of the exercise.
     of: usize,
     properties: Vec<Point>,
     milliseconds: u128,
@@ -167,7 +167,8 @@ fn finish(submissions: Vec<Submission<'_>>, json: bool, time_limit: Duration) ->
     Ok(verdicts.iter().all(|verdict| *verdict == Verdict::Solved))
 }
 
-/// Removes files from the copy that an answer to `exercise` could include instead of solving it.
+/// Removes from the copy all files that an answer to `exercise` could include instead of solving the
+/// exercise.
 fn without_answers(scratch: &Workspace, all: &[Exercise], exercise: &Exercise) -> anyhow::Result<()> {
     for other in all.iter().filter(|other| exercise.judges.as_ref() != Some(&other.name)) {
         for part in ["solution", "right", "wrong", "wrong.diff"] {

@@ -48,7 +48,7 @@ fn answered_with(bytes: &'static [u8]) -> String {
 fn each_failure_is_counted_by_its_kind() {
     let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     let reset = scripted(|mut stream| {
-        // Closing a connection with unread bytes would send a reset.
+        // Closing a connection that has unread bytes would send a reset.
         let _ = stream.read(&mut [0; 4]);
     });
     for (kind, url) in [

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// This time is much longer than the loads need, because each load ends after a number of requests.
+/// This time limit is much longer than the loads need, because each load ends after a number of requests.
 const LONG: [&str; 2] = ["--duration", "60s"];
 
 fn with<'a>(flags: &[&'a str]) -> Vec<&'a str> {
@@ -46,8 +46,8 @@ fn stops_when_the_time_is_over() {
 
 #[test]
 fn latencies_are_those_of_the_server() {
-    // The work whose time is measured. The work may take longer than asked, so the test asserts only
-    // lower bounds.
+    // The work whose time is measured. The work may take longer than the requested time, so the test asserts
+    // only lower bounds.
     let serving = Serving::with(Limits::default(), |_| thread::sleep(Duration::from_millis(30)));
     let run = run(&serving.url(), &with(&["-c", "4", "-n", "40"]));
     let latency = |name: &str| number(&run, &format!("/latency_us/{name}"));
@@ -58,8 +58,8 @@ fn latencies_are_those_of_the_server() {
     assert!(run["elapsed_s"].as_f64().unwrap() >= 0.3, "{run}");
 }
 
-/// Returns a server that stalls once: the 41st request and all later ones wait until 300 ms have passed. A
-/// longer wait does no harm.
+/// Returns a server that stalls once: the 41st request and all later ones wait until 300 ms have passed. It
+/// does no harm if the requests wait longer.
 fn stalling_once() -> Serving {
     let stall = Mutex::new(None);
     Serving::with(Limits::default(), move |before| {

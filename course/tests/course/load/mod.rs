@@ -22,13 +22,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long a load may take in these tests. A correct load takes less than half of this time.
+/// The time limit for a load in these tests. A correct load takes less than half of this time.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A pooled server that has more threads than the largest number of clients in these tests.
 struct Serving {
     addr: SocketAddr,
-    /// How many requests for `/counted` have arrived.
+    /// The number of requests for `/counted` that have arrived.
     count: Arc<AtomicU64>,
     stop: CancelToken,
     accepting: Option<JoinHandle<()>>,
@@ -39,7 +39,7 @@ impl Serving {
         Serving::with(Limits::default(), |_| {})
     }
 
-    /// Calls `work` in each request for `/counted`; its argument is the number of earlier requests
+    /// Calls `work` in each request for `/counted`; the argument of `work` is the number of earlier requests
     /// for that path.
     fn with(limits: Limits, work: impl Fn(u64) + Send + Sync + 'static) -> Serving {
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();

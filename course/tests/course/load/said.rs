@@ -1,5 +1,5 @@
-//! Tests that the lines of stages on standard error are in a file after the run, and that no stage waits
-//! for the writing.
+//! Tests that the lines that stages write to standard error are in a file after the run, and that no stage
+//! waits until the lines are written.
 
 use super::Serving;
 use super::stages::{DONE, Stages};

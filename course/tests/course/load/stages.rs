@@ -38,7 +38,7 @@ impl Stages {
         self.script(&format!("target/release/{name}"), text);
     }
 
-    /// Makes a stage that prints the address of a test's server.
+    /// Makes a stage that prints the address of a server in the test.
     fn serving(&self, name: &str, serving: &Serving) {
         let (process, flags) = (self.path(&format!("{name}.process")), self.path(&format!("{name}.flags")));
         let address = format!("echo listening on http://{}/", serving.addr);

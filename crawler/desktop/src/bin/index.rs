@@ -11,7 +11,7 @@
 //! cargo run --release -p desktop-search --bin index -- ~/documents --into ~/documents.index
 //! ```
 //!
-//! The book's chapter "Poison pills" explains this program.
+//! The chapter "Poison pills" of the book explains this program.
 
 use anyhow::{anyhow, bail};
 use clap::Parser;
@@ -46,7 +46,7 @@ pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Res
     let crawl = indexing.crawl()?;
     let readers = indexing.readers;
     let (producer, consumers) = pills::queue(QUEUE, readers);
-    // The tasks wait for each other, so each task needs a thread of its own.
+    // The tasks wait for each other, so each task needs its own thread.
     let pool = ThreadPoolExecutor::builder().threads(1 + readers).name("index").build()?;
     let stop = stop.clone();
     let crawler = pool.submit(move || stop.attach(|| put_files(crawl, producer)))?;
@@ -76,7 +76,7 @@ pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Res
 fn put_files(mut crawl: Crawl, producer: Producer<File>) -> anyhow::Result<(Crawl, bool)> {
     let stop = CancelToken::current();
     while let Some(file) = crawl.next().transpose()? {
-        // The walk ends here if all consumers are gone, or if the walk is stopped, even while it waits for
+        // The walk ends here if all consumers are gone, or if the walk is stopped, even if it is waiting for
         // room in the queue.
         if stop.is_cancelled() || producer.put(file).is_err() {
             return Ok((crawl, false));
@@ -103,7 +103,7 @@ fn index_files(mut files: Consumer<File>, indexing: &Indexing) -> anyhow::Result
 }
 // ANCHOR_END: index_files
 
-/// Waits for a thread; meanwhile shows the progress of the other threads, and commits at the chosen
+/// Waits for a thread to end; meanwhile shows the progress of the other threads, and commits at the chosen
 /// interval.
 fn wait_for(
     mut thread: TaskHandle<anyhow::Result<()>>,

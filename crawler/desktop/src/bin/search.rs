@@ -72,7 +72,7 @@ fn lines(hits: &Hits) -> String {
     }
 }
 
-/// Returns the line of a hit, with the found words in bold.
+/// Returns the line of a match, with the found words in bold.
 fn marked(hit: &Hit, is_coloured: bool) -> String {
     let Some(place) = &hit.place else { return String::new() };
     let (mut line, mut at) = (String::new(), 0);
@@ -84,7 +84,7 @@ fn marked(hit: &Hit, is_coloured: bool) -> String {
     line + &place.text[at..]
 }
 
-/// Returns a path as a user would type it in the directory `here`.
+/// Returns a path in the form in which a user would type it in the directory `here`.
 fn near<'p>(path: &'p Path, here: &PathBuf) -> &'p Path {
     path.strip_prefix(here).unwrap_or(path)
 }

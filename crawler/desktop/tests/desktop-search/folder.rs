@@ -111,7 +111,7 @@ impl Folder {
         serde_json::from_slice(&run.stdout).unwrap()
     }
 
-    /// Returns the names of the files that are found, in the order of the output.
+    /// Returns the names of the files that a search finds, in the order of the output.
     pub(crate) fn names(&self, words: &[&str]) -> Vec<String> {
         let found = self.search(words);
         let name = |file: &Value| {

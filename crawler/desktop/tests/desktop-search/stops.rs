@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The number of files, which is too large for the queue. The child's output pipe gets a message for each
+/// A number of files that is too large for the queue. The pipe for the child's output gets a message for each
 /// file, and cannot hold all messages.
 const MANY: usize = 3000;
 
@@ -104,8 +104,8 @@ fn told_twice_it_ends_at_once() {
     let folder = Folder::with_a_tree(MANY);
     let (mut child, messages) = start(&folder, &[]);
     until_it_halts(&child);
-    // The child can neither print nor continue, because the test does not read its output. The child still
-    // reacts to the second signal, although its output is blocked.
+    // The child can neither print nor continue, because the test does not read its output. Although its
+    // output is blocked, the child still reacts to the second signal.
     signal(&child, "-TERM");
     let begun = Instant::now();
     let status = loop {

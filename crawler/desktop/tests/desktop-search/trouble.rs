@@ -160,7 +160,7 @@ fn a_full_disk_loses_nothing_that_was_committed() {
     assert_eq!((&again["indexed"], &again["unchanged"]), (&200.into(), &14.into()));
 }
 
-/// One link leads back to a directory above it, and another link leads nowhere.
+/// One link leads to a directory above the link, and another link leads nowhere.
 #[cfg(unix)]
 #[test]
 fn links_are_no_trouble() {

@@ -1,10 +1,10 @@
-//! The store of a crawl that one process works on: the order of the pages is in memory, and the records of
+//! The store of a crawl that has only one process: the order of the pages is in memory, and the records of
 //! the pages are in a file.
 //!
-//! The store changes its pages in memory and in the file in one place, [`exchange`](Store::exchange). The
-//! data in memory can be restored from the file at any time, and each run restores this data at its start.
-//! Compared with memory, the file lacks the pages that are [in flight](super::keeper), but all records in the
-//! file are true.
+//! The store changes its pages both in memory and in the file, and only in one place,
+//! [`exchange`](Store::exchange). The data in memory can be restored from the file at any time, and each run
+//! restores this data at its start. The file lacks the pages that are [in flight](super::keeper), which are
+//! only in memory; but all records in the file are true.
 
 use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, Trouble};
 use super::keeper::Keeper;
@@ -148,8 +148,8 @@ impl Disk {
         self.recall_links()
     }
 
-    /// Adds links that were beyond the limits of an earlier run. Many pages may have the same link, which
-    /// is added only once.
+    /// Adds links that were beyond the limits of an earlier run. Many pages may have the same link, but the
+    /// link is added only once.
     fn recall_links(&mut self) -> anyhow::Result<()> {
         let mut found = Vec::new();
         self.state.each(|_, record| {
@@ -244,9 +244,9 @@ impl Disk {
         }
     }
 
-    /// Records a failure of a site. A pause that the site has asked for also counts in the next run. Pauses
-    /// that the crawler itself has chosen do not count in the next run, because a user who starts a new run
-    /// may have a reason to try the site again.
+    /// Records that a question to a site has failed. A pause that the site has asked for also counts in the
+    /// next run. Pauses that the crawler itself has chosen do not count in the next run, because a user who
+    /// starts a new run may have a reason to try the site again.
     fn trouble(&mut self, site: &Arc<str>, trouble: Trouble, why: &str, asked: Option<Duration>) {
         self.rest(site, asked.unwrap_or_default());
         let Trouble::Left(pages) = trouble else { return };
@@ -370,7 +370,7 @@ impl Results for Mutex<Disk> {
     }
 }
 
-/// Returns the page with its tries and deaths from earlier runs.
+/// Returns the page together with the numbers of its tries and deaths in earlier runs.
 fn tried(page: Job, tries: &HashMap<String, (u32, u32)>) -> Job {
     let (attempts, deaths) = tries.get(&*page.url).copied().unwrap_or_default();
     Job { attempts, deaths, ..page }

@@ -1,9 +1,9 @@
 //! The thread that writes the state while the other threads fetch pages.
 //!
-//! A commit waits for the disk, and this wait takes the same time for one page as for many pages. So the
-//! keeper writes in one commit everything that arrived during the previous commit. A page is *in flight*
-//! while it is being fetched, or was fetched and is not durable yet. Each page in flight has a permit, which
-//! the commit gives back. After a crash, at most as many pages are fetched again as there are permits.
+//! A commit waits for the disk; this wait takes as long for one page as for many pages. So the keeper writes
+//! in one commit everything that arrived during the previous commit. A page is *in flight* while it is being
+//! fetched, or was fetched and is not durable yet. Each page in flight has a permit, which the commit gives
+//! back. After a crash, the number of pages that are fetched again is at most the number of permits.
 
 use super::state::{Changes, State};
 use anyhow::anyhow;
@@ -45,8 +45,8 @@ impl Keeper {
         Keeper { state, permits, writes: 0, durable, at_work: None }
     }
 
-    /// Takes up to `most` permits for fetches. If no permit is free and no page is `out`, that is, being
-    /// fetched, waits for a permit.
+    /// Takes up to `most` permits for fetching pages. If no permit is free and no page is `out` (being
+    /// fetched), waits for a permit.
     ///
     /// # Errors
     /// Fails if an earlier change could not be written, because then fetching more pages is useless.
@@ -87,7 +87,7 @@ impl Keeper {
         if sent { Ok(()) } else { self.flush() }
     }
 
-    /// Returns the number of writes that were requested.
+    /// Returns the number of writes that were requested so far.
     pub fn writes(&self) -> u64 {
         self.writes
     }

@@ -1,4 +1,5 @@
-//! The crawl: the selection of the next page, the work of a thread on this page, and the durable state.
+//! The crawl: how the next page is selected, how a thread works on this page, and how the state becomes
+//! durable.
 //!
 //! | module | what it is about |
 //! |---|---|

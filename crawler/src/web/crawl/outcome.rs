@@ -54,7 +54,7 @@ pub enum Effect {
         /// True if a request was sent to the server, so that the next request must wait.
         was_asked: bool,
     },
-    /// The page waits for another run, for the given reason.
+    /// The page waits for another run; the variant has the reason.
     Left(String),
     /// The page could not be fetched, and is not finished.
     Failed(Failure),
@@ -81,8 +81,8 @@ impl Effect {
     }
 }
 
-/// Returns the record of a page that is only checked and whose site does not answer: the missing answer is
-/// the result of the check.
+/// Returns the record of a page that is only checked, if its site does not answer: the missing answer is the
+/// result of the check.
 pub fn of_a_site_that_is_away(depth: u32, why: &str) -> Record {
     Record::failed(depth, format!("its site is away ({why})")).over_now()
 }

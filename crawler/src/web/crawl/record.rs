@@ -58,7 +58,7 @@ pub enum Progress {
     Waiting,
     /// The server has answered, possibly with an error status.
     Fetched,
-    /// No try got a readable answer.
+    /// The page was tried, but no try got a readable answer.
     Failed,
     /// `robots.txt` forbids the page.
     Refused,
@@ -96,8 +96,7 @@ impl Record {
         Record { at: Some(since_1970().as_secs()), ..self }
     }
 
-    /// Returns true if the page was finished at least `age` ago and if no process died while it fetched
-    /// the page.
+    /// Returns true if the page was finished at least `age` ago, and if no process died during its fetch.
     pub fn is_older_than(&self, age: Duration) -> bool {
         let is_old = |at| since_1970().as_secs().saturating_sub(at) >= age.as_secs();
         match self.progress {

@@ -26,8 +26,8 @@ pub trait Results: Store {
     /// Returns true if a page was seen in this run or before.
     fn has_seen(&self, url: &str) -> bool;
 
-    /// Returns the given pages that have not been seen yet. A store that must send a message to get an answer
-    /// asks about all given pages in one message.
+    /// Returns those of the given pages that have not been seen yet. A store that must send a message to get
+    /// an answer sends one message for all given pages.
     fn unseen(&self, urls: HashSet<String>) -> Vec<String> {
         urls.into_iter().filter(|url| !self.has_seen(url)).collect()
     }

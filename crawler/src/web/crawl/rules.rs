@@ -1,4 +1,4 @@
-//! Asks a site for its rules and its lists before any of its pages is fetched, with one request at a time.
+//! Asks a site for its rules and its lists, with one request at a time, before any of its pages is fetched.
 //!
 //! ```text
 //!             ┌── moved ──┐        ┌─ one list more ─┐
@@ -8,8 +8,8 @@
 //!             └── later ──┘        └───── later ─────┘
 //! ```
 //!
-//! Each step requests one file and returns the time until the next request. So there is a pause between two
-//! requests to a site, and no thread waits during the pause.
+//! Each step requests one file, and returns the time to wait before the next request. So there is a pause
+//! between two requests to a site, and no thread waits during the pause.
 
 use super::frontier::{Job, pause_after};
 use super::visitor::Visitor;
@@ -66,7 +66,7 @@ impl Rules {
         self.robots.allows(url)
     }
 
-    /// Returns the pause that the site asks for.
+    /// Returns the pause for which the site asks.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.robots.crawl_delay()
     }
@@ -81,11 +81,12 @@ pub struct Asking {
     /// The text of the rules, if it was read. The text is empty if the site has no `robots.txt`.
     text: Option<Vec<u8>>,
     /// The files that are still to be requested. The first file is `robots.txt`, and the lists follow. The
-    /// first file in the queue is the next to be requested.
+    /// file at the front of the queue is the next to be requested.
     next: VecDeque<Url>,
-    /// Every address that was ever in `next`; it is needed because a list may name itself.
+    /// Every address that was ever in `next`; the crawler needs these addresses because a list may name
+    /// itself.
     seen: HashSet<Url>,
-    /// The number of earlier tries of the next file.
+    /// The number of earlier tries of the file that is next.
     attempts: u32,
     pages: Vec<Job>,
 }
@@ -105,7 +106,7 @@ struct Asked {
 /// The result of a request to a site.
 #[derive(Debug)]
 pub enum Step {
-    /// There are more files to request after the given pause.
+    /// There are more files to request, but only after the given pause.
     Next(Asking, Duration),
     /// The site's rules and lists are known.
     Known {
@@ -113,14 +114,14 @@ pub enum Step {
         site: Job,
         /// The rules of the site.
         rules: Rules,
-        /// The text of the `robots.txt` with the rules, if the file was read.
+        /// The text of the `robots.txt` that contains the rules, if the file was read.
         text: Option<Vec<u8>>,
         /// The pages that the site lists.
         listed: Vec<Job>,
     },
-    /// The site does not answer. The variant has the reason of the failure, and the pause if the site has
-    /// asked for a pause. The rules of the site could forbid anything, so the site must be asked again (RFC
-    /// 9309, section 2.3.1.4).
+    /// The site does not answer. The variant contains the reason of the failure; if the site has asked for a
+    /// pause, it also contains the pause. The rules of the site could forbid anything, so the site must be
+    /// asked again (RFC 9309, section 2.3.1.4).
     Away(Job, String, Option<Duration>),
 }
 
@@ -189,7 +190,7 @@ impl Asking {
     }
 
     // ANCHOR: step
-    /// Requests the next file. If a panic occurs while an answer is read, there is no answer.
+    /// Requests the next file. If reading an answer panics, there is no answer.
     ///
     /// # Errors
     /// Fails if `token` was cancelled.
@@ -263,8 +264,8 @@ impl Asking {
                 self.text = Some(Vec::new());
                 Robots::all() // it leads back to itself
             }
-            // The file does not exist, or it is at an address that the crawler does not visit. The site's
-            // pages may be at an excluded address as well; then the visit of each page reports the reason.
+            // The file does not exist, or it is at an address that the crawler does not visit. The pages of
+            // the site may be at an excluded address, too; then the visit of each page reports the reason.
             Answer::Nowhere(_) | Answer::Elsewhere(_) => {
                 self.text = Some(Vec::new());
                 Robots::all()
@@ -317,7 +318,7 @@ impl Asking {
     }
 }
 
-/// The part of an answer that matters for rules and lists.
+/// The part of an answer that is needed for rules and lists.
 enum Answer {
     Here(Vec<u8>),
     Elsewhere(Url),

@@ -22,13 +22,13 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "redis")]
 use url::Url;
 
-/// The number of pages that are fetched at once from the user's own site.
+/// The number of pages of the user's own site that are fetched at the same time.
 const DEMO_STRIPES: usize = 16;
 
 /// A note in a state; the note identifies the built-in site to which the state belongs.
 const DEMO: &str = "built-in site";
 
-/// The values that a run starts with.
+/// The values with which a run starts.
 pub struct Run<S> {
     /// The store of the pages, which knows the pages of earlier runs.
     pub store: Arc<S>,
@@ -47,7 +47,7 @@ impl Run<Mutex<Disk>> {
     /// Opens the state that the command line names, and finds the remaining work.
     ///
     /// # Errors
-    /// Fails if the state cannot be used, or if there is no page to begin with.
+    /// Fails if the state cannot be used, or if the run has no page with which to begin.
     pub fn prepare(args: &CrawlArgs) -> anyhow::Result<Run<Mutex<Disk>>> {
         let (mut starts, is_own) =
             (args.starts.iter().map(normalise).collect::<Vec<_>>(), args.demo.is_some());
@@ -106,8 +106,8 @@ impl Run<Shared> {
     }
 }
 
-/// The lease of a page lasts longer than the time limit of its fetch by this much, because a worker also
-/// works on the page before and after the fetch.
+/// The time that is added to the time limit of a page to get the duration of a lease; it is for the work
+/// before and after the fetch.
 #[cfg(feature = "redis")]
 const MARGIN: Duration = Duration::from_secs(30);
 

@@ -10,10 +10,10 @@
 //!      └── given up, or not allowed ──▶ failed, refused
 //! ```
 //!
-//! If a page was fetched but not committed before the process died, the page still waits, and is fetched
-//! again. So a page is fetched *at least once*. A separate file in the directory of the state records that
-//! the page was [under way](super::under_way). A page is given up if the process died three times while it
-//! fetched the page, because the page may be the cause.
+//! If a page was fetched but its outcome was not committed before the process died, the page still waits, and
+//! is fetched again. So a page is fetched *at least once*. A separate file in the directory of the state
+//! records that the page was [under way](super::under_way). A page is given up if the process died three
+//! times while it fetched the page, because the page may be the cause.
 
 pub use super::record::{Progress, Record};
 
@@ -37,7 +37,7 @@ const FORMAT: &str = "1";
 const PAGES: TableDefinition<&str, &[u8]> = TableDefinition::new("pages");
 const ABOUT: TableDefinition<&str, &str> = TableDefinition::new("about");
 
-/// Jobs that were tried but are not finished, with the numbers of failed tries and of deaths of the
+/// Jobs that were tried but are not finished, each with the numbers of its failed tries and of deaths of the
 /// process. The key is the address of a page, or the name of a site that is being asked for its rules.
 const TRIES: TableDefinition<&str, (u32, u32)> = TableDefinition::new("tries");
 
@@ -47,7 +47,7 @@ const RULES: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("rules")
 /// The time until which no request may be sent to a site, in milliseconds since 1970.
 const RESTS: TableDefinition<&str, u64> = TableDefinition::new("rests");
 
-/// How many bytes of the file are kept in memory.
+/// The number of bytes of the file that are kept in memory.
 const CACHE: usize = 16 << 20;
 
 /// The longest plausible pause: a longer pause must have been written with a wrong clock.
@@ -65,9 +65,9 @@ pub struct Changes {
     pub found: Vec<Job>,
     /// Jobs that were tried but are not finished.
     pub tried: Vec<Job>,
-    /// The `robots.txt` of sites, or `None` if the file could not be read.
+    /// The `robots.txt` of sites; the value is `None` if the file could not be read.
     pub rules: Vec<(Arc<str>, Option<Vec<u8>>)>,
-    /// Sites to which no request may be sent for some time, each with this time, counted from now.
+    /// Sites to which no request may be sent for some time, each with the length of this time from now on.
     pub rests: Vec<(Arc<str>, Duration)>,
 }
 
@@ -89,7 +89,7 @@ impl Changes {
     }
 }
 
-/// The knowledge from earlier runs, apart from the pages.
+/// What earlier runs have found out, except for the pages.
 #[derive(Debug, Default)]
 pub struct Known {
     /// The numbers of failed tries and of deaths of the process, for pages and sites that are not finished.
@@ -175,7 +175,7 @@ impl State {
                     }
                     record => {
                         tries.remove(name)?;
-                        // The page has no record if the page that links to it was not durable.
+                        // If the page that links to this page was not durable, this page has no record.
                         let record = record.unwrap_or_else(|| Record::waiting(0));
                         let why =
                             Some(format!("the program ended {deaths} times while it was being fetched"));
@@ -189,7 +189,7 @@ impl State {
         Ok(write.commit()?)
     }
 
-    /// Returns the knowledge from earlier runs, apart from the pages.
+    /// Returns what earlier runs have found out, except for the pages.
     ///
     /// # Errors
     /// Fails if the file is damaged.
@@ -249,7 +249,7 @@ impl State {
     }
     // ANCHOR_END: commit
 
-    /// Returns a note about the whole crawl, by its name.
+    /// Returns a note about the whole crawl; the note is found by its name.
     ///
     /// # Errors
     /// Fails if the file is damaged.

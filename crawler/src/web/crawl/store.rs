@@ -1,13 +1,13 @@
-//! The store of a crawl's pages, as its workers see it, and the work loop of a worker.
+//! The store of a crawl's pages, in the form in which its workers see it, and the work loop of a worker.
 //!
 //! ```text
 //!              leases                              outcomes
 //!   store ───────────────▶ tasks of an executor ───────────────▶ store
 //! ```
 //!
-//! A worker *pulls*: it takes as many leases as it has places, executes them, and reports the outcomes to
-//! the store. In the same call, the worker reports outcomes and takes new leases. So only the store knows
-//! the available, paused and remaining work, and no data is lost with a worker that dies.
+//! A worker *pulls*: it takes as many leases as it has places, executes them, and reports the outcomes to the
+//! store. In the same call, the worker reports outcomes and takes new leases. So only the store knows which
+//! work is available, paused or left, and no data is lost when a worker dies.
 
 use crate::door::channel::{ReceiverExt, Sender, bounded};
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use std::mem;
 use std::time::Duration;
 
 /// The longest pause of a worker that has no lease. Another process may find pages at any moment, and no
-/// message informs this worker.
+/// message tells this worker about them.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 // ANCHOR: store
@@ -68,7 +68,7 @@ pub struct Taken<L> {
     /// The time until there is more work, even if no lease is finished meanwhile. The time is `None` if
     /// there may be no more work until a lease is finished.
     pub pause: Option<Duration>,
-    /// True if every page is finished or left to another run.
+    /// True if every page is finished, or was left to another run.
     pub is_over: bool,
 }
 
@@ -96,16 +96,16 @@ pub struct SiteNow {
     pub taken: usize,
     /// The number of pages that were finished in this run.
     pub over: usize,
-    /// The time for which the site has not answered, if it does not answer now.
+    /// If the site does not answer now, the time for which it has not answered.
     pub away: Option<Duration>,
 }
 
 // ANCHOR: work
 /// Works until the crawl has ended or `stop` is cancelled, with up to `most` leases at a time. Each lease is
-/// a task of the executor `tasks`, which must have no other tasks. At the end, `tasks` is shut down, and the
-/// interrupted leases are given back. Returns the number of interrupted leases.
+/// a task of the executor `tasks`; this executor must have no other tasks. At the end, `tasks` is shut down,
+/// and the interrupted leases are given back. Returns the number of interrupted leases.
 ///
-/// A `task` must not panic, because then the store would not learn the outcome of its lease.
+/// A `task` must not panic, because after a panic the store would not learn the outcome of the lease.
 ///
 /// # Errors
 /// Fails with the errors of the store.
@@ -143,7 +143,7 @@ struct Worker<S: Store, E, F> {
     finished: Mutex<Vec<(S::Lease, S::Outcome)>>,
     /// A thread holds this lock while it takes a turn.
     places: Mutex<Places<S::Lease, S::Error>>,
-    /// Tells the thread that waits for the end of the crawl to take a turn.
+    /// Tells the thread that waits for the end of the crawl that it must take a turn.
     wake: Sender<()>,
 }
 
@@ -175,8 +175,8 @@ where
     F: Fn(&S::Lease, &CancelToken) -> Result<S::Outcome, Cancelled> + Send + Sync + 'static,
 {
     /// Exchanges all finished leases for new leases, and creates a task for each new lease. Only one thread
-    /// takes a turn at a time. If two turns counted the free places at once, the second turn would find no
-    /// free place, although the store may have a lease for this turn.
+    /// takes a turn at a time. If two turns counted the free places at the same time, the second turn would
+    /// find no free place, although the store may have a lease for it.
     ///
     /// The outcomes that arrive during a turn are reported together by the next turn. The first thread that
     /// finishes a lease during a turn waits for the next turn; other threads continue.
@@ -213,8 +213,8 @@ where
     fn begin(self: &Arc<Self>, lease: S::Lease) {
         let (worker, tag) = (Arc::clone(self), lease.clone());
         let begun = self.tasks.tagged(tag.clone()).submit_cancellable(move |token| {
-            // If the task is interrupted before its outcome is reported, the lease counts as not
-            // begun; after the report, no work is lost.
+            // If a task is interrupted before its outcome is reported, its lease counts as not begun; after
+            // the report, no work is lost.
             let outcome = (worker.task)(&lease, token)?;
             let next = masked(|| worker.turn(Some((lease, outcome))));
             if next.is_over || next.pause.is_some_and(|pause| pause < TICK) {
@@ -230,7 +230,7 @@ where
     // ANCHOR_END: work
 
     /// Adds an outcome to the outcomes that the next turn reports. Returns true if no other outcome was
-    /// waiting for the next turn.
+    /// already waiting for the next turn.
     fn add(&self, finished: Option<(S::Lease, S::Outcome)>) -> bool {
         let mut all = lock(&self.finished);
         let is_first = all.is_empty();
@@ -245,7 +245,7 @@ where
     }
 
     // ANCHOR: end
-    /// Ends all tasks, and gives back the leases that the tasks have not finished.
+    /// Ends all tasks, and gives back the leases of the tasks that did not finish.
     fn end(&self) -> Result<usize, S::Error> {
         self.close();
         let mut given_back: Vec<_> = self.tasks.stop().into_iter().filter_map(|(_, lease)| lease).collect();
@@ -254,7 +254,7 @@ where
             return Err(error);
         }
         given_back.append(&mut self.places().refused);
-        // A task that has returned has delivered its outcome, even if the task was told to stop.
+        // A task that has returned has already delivered its outcome, even if the task was told to stop.
         let cut_off = self.tasks.cut_off().unwrap_or_default().into_iter().filter(CutOff::is_certain);
         let cut_off: Vec<_> = cut_off.filter_map(|task| task.tag).collect();
         let count = cut_off.len();

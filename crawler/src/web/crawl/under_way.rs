@@ -10,7 +10,8 @@ use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// The file, which is removed when this value is dropped, because the process then ends normally.
+/// The file that lists the jobs; it is removed when this value is dropped, because the process then ends
+/// normally.
 pub struct UnderWay {
     path: PathBuf,
     file: Option<File>,

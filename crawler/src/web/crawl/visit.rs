@@ -23,7 +23,7 @@ pub enum Visit {
     Unchanged(Box<Record>),
     /// The page must be visited again.
     Again(Failure),
-    /// The page is finished without a request to its server, because `robots.txt` forbids the page or
+    /// The page is finished, but no request was sent to its server, because `robots.txt` forbids the page or
     /// because the page does not belong to this crawl.
     Forbidden(Box<Record>),
     /// The page cannot be fetched in this run, for the given reason, and waits for another run.
@@ -35,7 +35,8 @@ pub enum Visit {
 
 impl Visitor {
     /// Visits a page unless the `rules` of its site forbid it, and waits for the page's server. If reading a
-    /// page panics, the page counts as failed. If a page is visited again, `before` is its record.
+    /// page panics, the page counts as failed. If the page was visited before, `before` is the record of the
+    /// page.
     ///
     /// # Errors
     /// Fails if `token` was cancelled; then the visit has no result.
@@ -148,7 +149,7 @@ impl Visitor {
         if !matches!(fetched.status, 200..=203) {
             return Ok(Vec::new());
         }
-        // If a page asks crawlers not to follow its links, it counts as a page without links.
+        // If a page asks crawlers not to follow its links, the page counts as a page without links.
         let content_type = fetched.content_type.as_deref();
         let read = if is_html {
             links(&fetched.body, content_type, url, MOST_LINKS, token)?
@@ -181,8 +182,8 @@ impl Visitor {
         Ok(original.chain(followed.filter_map(|link| self.job(link, job.depth + 1))).collect())
     }
 
-    /// Returns the job for the new address of a page that has moved. The redirect counts as a link, because
-    /// otherwise a chain of redirects might have no end. At the last depth, one redirect is still followed.
+    /// If a page has moved, returns the job for its new address. The redirect counts as a link, because
+    /// otherwise a chain of redirects might have no end. One redirect is followed even at the last depth.
     fn moved(&self, url: &Url, job: &Job) -> Option<Job> {
         (job.depth <= self.depth).then(|| self.job(url, job.depth + 1)).flatten()
     }

@@ -1,5 +1,5 @@
-//! The data that all threads of a run share: how pages are fetched, which pages belong to the crawl, and
-//! the flags of the command line about sites.
+//! The data that all threads of a run share: how pages are fetched, which pages belong to the crawl, and the
+//! command-line flags that concern sites.
 
 use super::frontier::Job;
 use super::save::Saver;
@@ -22,7 +22,7 @@ pub struct Visitor {
     pub name: String,
     /// The number of times that a page is tried again.
     pub retries: u32,
-    /// The number of links from the start that are followed.
+    /// The largest depth: the number of links from the start that the crawl follows.
     pub depth: u32,
     /// The pause between two pages of a site; a site may ask for a longer pause.
     pub delay: Duration,

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 /// An answer of the demo site.
 pub(super) enum Answer {
-    /// A correct answer with a length.
+    /// A correct answer that states its length.
     Whole(Reply),
     /// A correct answer in chunks.
     Chunked(Reply),
-    /// The answer is only the given bytes; after them, the connection is closed or reset.
+    /// The answer consists only of the given bytes; after these bytes, the connection is closed or reset.
     Broken { bytes: Vec<u8>, resets: bool },
     /// The answer is the bytes of `first` once, and then the bytes of `again` repeatedly without end.
     Endless { first: Vec<u8>, again: Vec<u8> },

@@ -38,7 +38,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use url::Url;
 
-/// How long a drop of the site waits for the site's threads, after all of them were told to stop.
+/// The time for which a drop of the site waits for the site's threads, after all of these threads were told
+/// to stop.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// The pause before the next accept if the system has no resources for a connection.
@@ -47,11 +48,11 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// The options of a demo site.
 #[derive(Debug, Clone)]
 pub struct DemoOptions {
-    /// The number of ordinary pages, which is at least one.
+    /// The number of ordinary pages; it is at least one.
     pub pages: usize,
-    /// True if the site has other pages than ordinary pages of about 1.5 kB.
+    /// True if the site has not only ordinary pages of about 1.5 kB, but also other pages.
     pub traps: bool,
-    /// The time that each answer waits before its first byte.
+    /// The time that the site waits before the first byte of each answer.
     pub delay: Duration,
     /// The port on which the site listens, or 0 for any free port.
     pub port: u16,
@@ -83,8 +84,8 @@ impl Demo {
         let site = Site::new(&options, format!("http://{address}"));
         let (log, stop) = (Log::new(), CancelToken::new());
         let shared = Arc::new(Shared { site, log, stop, limits: Limits::default() });
-        // Each answer waits for its delay on a thread of its own, because otherwise slow answers would
-        // delay other answers.
+        // Each delayed answer waits on a thread of its own, because otherwise slow answers would delay other
+        // answers.
         let pool = ThreadPoolExecutor::builder()
             .core_threads(0)
             .maximum_threads(usize::MAX)
@@ -105,7 +106,7 @@ impl Demo {
         self.url("/")
     }
 
-    /// Returns the address for a path on the site. The parameter `path` begins with a slash and may have a
+    /// Returns the address of a path on the site. The parameter `path` begins with a slash and may have a
     /// query.
     ///
     /// # Panics

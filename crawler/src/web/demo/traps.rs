@@ -29,7 +29,7 @@ pub(super) const KEPT: [&str; 15] = [
 ];
 
 /// Addresses that a crawler must not request, whatever page links to them. An entry that ends in `/` stands
-/// for everything below it.
+/// for all paths below it.
 pub(super) const FORBIDDEN: [&str; 3] = ["/private/", "/nofollow-only.html", "/behind-meta.html"];
 
 /// Addresses that a crawler may keep but need not keep: there are endlessly many of them, or a body has no
@@ -37,7 +37,7 @@ pub(super) const FORBIDDEN: [&str; 3] = ["/private/", "/nofollow-only.html", "/b
 pub(super) const LOOSE: [&str; 7] =
     ["/calendar/", "/session/", "/files/", "/bomb.html", "/endless.html", "/copy.html", "/too-long.html"];
 
-/// Paths without a usable page: broken links, redirects and answers that break.
+/// Paths that lead to no usable page: broken links, redirects and answers that break off.
 const NOWHERE: [&str; 9] = [
     "/gone.html",
     "/moved.html",
@@ -54,7 +54,7 @@ const NOWHERE: [&str; 9] = [
 pub(super) const HEALS: &str = "/healing.html";
 pub(super) const HEALS_AFTER: usize = 2;
 
-/// How long the server takes to answer with the slow page.
+/// The time that the server takes to answer with the slow page.
 pub(super) const SLOW: Duration = Duration::from_millis(300);
 
 /// The size of the bomb after decompression, in MiB.
@@ -149,7 +149,8 @@ fn page(path: &str, target: &str, origin: &str) -> Option<String> {
             let meta = "<meta name=\"robots\" content=\"nofollow\"><a href=\"/behind-meta.html\">no</a>";
             ("Do not follow", meta.to_owned())
         }
-        // Forbidden pages exist, because otherwise a test would not notice that a crawler requested them.
+        // The forbidden pages exist, because otherwise a test would not notice that a crawler requested one
+        // of them.
         "/nofollow-only.html" | "/behind-meta.html" => ("Forbidden", String::new()),
         _ if path.starts_with("/private/") => {
             ("Private", "<a href=\"/private/more.html\">more</a>".to_owned())

@@ -1,5 +1,5 @@
-//! The cost of a worker that dies, or that pauses and continues, for each way in which workers share a
-//! queue of pages.
+//! What it costs, for each way in which workers share a queue of pages, if a worker dies, or pauses and
+//! continues.
 //!
 //! Two workers take pages from one engine. Each worker does one step in a *tick*. The engine sees only the
 //! messages of the workers. So the engine cannot distinguish a dead worker from a slow worker. The engine
@@ -23,7 +23,7 @@ const ANSWER: usize = 4;
 /// it, wait for the answer, and finish.
 const LONG: usize = 12;
 
-/// The ticks of a lease that ends before the answer arrives.
+/// The number of ticks of a lease that ends before the answer arrives.
 const SHORT: usize = 3;
 
 /// A page whose lease has expired this many times is no longer handed out.
@@ -37,7 +37,7 @@ const END: usize = 500;
 pub enum Way {
     /// A worker takes a page out of the queue, requests it, and reports the answer.
     Pop,
-    /// A worker takes a lease, and acknowledges the lease before it requests the page.
+    /// A worker takes a lease, and acknowledges the lease even before it requests the page.
     AcknowledgeFirst,
     /// A worker has a lease for each page that it requests. With the answer, the worker reports the name of
     /// the page.
@@ -53,18 +53,18 @@ impl Way {
     /// All ways that are compared.
     pub const ALL: [Way; 5] = [Way::Pop, Way::AcknowledgeFirst, Way::NoToken, Way::Token, Way::TooShort];
 
-    /// Returns the cost if one worker is killed, at the worst of all moments.
+    /// Returns the cost if one worker is killed at the moment that is worst for the result.
     pub fn killed(self) -> Cost {
         self.worst(self.moments().map(|from| from..usize::MAX))
     }
 
-    /// Returns the cost if one worker is paused and continued, at the worst moment and for the worst
-    /// duration.
+    /// Returns the cost if one worker is paused and continued, at the moment and for the duration that are
+    /// worst for the result.
     pub fn stopped(self) -> Cost {
         self.worst(self.moments().flat_map(|from| (1..=2 * LONG).map(move |ticks| from..from + ticks)))
     }
 
-    /// Returns the ticks of a run in which both workers stay alive.
+    /// Returns the number of ticks of a run in which both workers stay alive.
     fn moments(self) -> Range<usize> {
         0..run(self, &(0..0)).1
     }
@@ -91,12 +91,12 @@ impl fmt::Display for Way {
     }
 }
 
-/// The cost of a run, or the worst cost of many runs.
+/// The cost of one run, or the highest cost among many runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
     /// The number of pages without a counted answer.
     pub lost: usize,
-    /// The number of requests for a page that had already been requested.
+    /// The number of requests for a page that were made after an earlier request for the same page.
     pub asked_again: usize,
     /// The number of answers that were counted for pages that already had a counted answer.
     pub counted_again: usize,
@@ -181,11 +181,11 @@ enum Next {
     Take,
     Acknowledge(Lease),
     Ask(Lease),
-    /// The worker has a lease, and has sent its request in the given tick.
+    /// The worker has a lease, and has sent its request in the tick that this variant names.
     Finish(Lease, usize),
 }
 
-/// Executes one step of a worker. `asked` collects the page and the tick of each request.
+/// Executes one step of a worker. `asked` collects, for each request, the page and the tick.
 fn step(next: Next, engine: &mut Engine, asked: &mut Vec<(usize, usize)>, now: usize) -> Next {
     match next {
         Next::Take => match engine.take(now) {

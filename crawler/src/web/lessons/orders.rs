@@ -1,4 +1,4 @@
-//! The cost of a crash, for each order in which a program does its work and records the finished work.
+//! The cost of a crash, for each order in which a program does its work and records that the work is done.
 //!
 //! A run is a sequence of *steps*. A step is a unit of work, such as fetching a page, or one write to the
 //! disk. A write is atomic, and writes happen in the order of the program. The process can be killed before
@@ -51,10 +51,10 @@ impl Process {
     }
 }
 
-/// The cost of an order at its worst crash points.
+/// The cost of an order of steps at its worst crash points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// The number of writes of a run that is not killed.
+    /// The number of writes in a run that is not killed.
     pub writes: usize,
     /// The largest amount of work that was never done, over all crash points.
     pub lost: usize,
@@ -62,9 +62,9 @@ pub struct Cost {
     pub again: usize,
 }
 
-/// Kills a run at each of its crash points. `after` takes the number of steps after which the run is
-/// killed, and lets the next run reach its end. `after` returns the amounts of lost work and of repeated
-/// work.
+/// Kills a run at each of its crash points. The function `after` takes the number of steps after which the
+/// run is killed, and lets the next run reach its end. `after` returns the amounts of lost work and of
+/// repeated work.
 fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
     let points = (0..=whole.steps).map(|steps| after(&[steps]));
     points.fold(Cost { writes: whole.writes, ..Cost::default() }, |worst, (lost, again)| Cost {
@@ -74,7 +74,7 @@ fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
     })
 }
 
-/// Returns how many units of work were never done, and how many times a unit was repeated.
+/// Returns the number of units of work that were never done, and the number of repetitions of units.
 fn compare<T: Ord>(all: impl IntoIterator<Item = T>, times: &BTreeMap<T, usize>) -> (usize, usize) {
     all.into_iter().fold((0, 0), |(lost, again), work| match times.get(&work) {
         None => (lost + 1, again),
@@ -84,7 +84,7 @@ fn compare<T: Ord>(all: impl IntoIterator<Item = T>, times: &BTreeMap<T, usize>)
 
 // ----- Pages -----
 
-/// The order in which a crawl does its work and records the finished work.
+/// The order in which a crawl does its work and records that the work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// First the page is marked as done, and then its links are written.
@@ -100,8 +100,8 @@ pub enum Order {
 }
 
 impl Order {
-    /// All orders that are compared. The last order is used by the classic listing, which writes its list
-    /// when the crawl ends.
+    /// All orders that are compared. The classic listing uses this last order: it writes its list when the
+    /// crawl ends.
     pub const ALL: [Order; 6] = [
         Order::DoneThenLinks,
         Order::LinksThenDone,
@@ -111,7 +111,7 @@ impl Order {
         Order::List(SITE.len()),
     ];
 
-    /// Returns the cost at the worst of all crash points.
+    /// Returns the cost of a crash at the crash point with the highest cost.
     pub fn cost(self) -> Cost {
         let mut whole = Process::killed_after(usize::MAX);
         let ended = crawl(&mut whole, self, &mut Pages::first(), &mut BTreeMap::new());
@@ -119,7 +119,7 @@ impl Order {
         worst(&whole, |killed| self.after(killed))
     }
 
-    /// Kills runs after the given numbers of steps, one after the other, and then runs a process to its
+    /// Kills one run after the other, each after the given number of steps, and then runs a process to its
     /// end. Returns the number of pages that were never fetched, and the number of repeated fetches.
     pub fn after(self, killed: &[usize]) -> (usize, usize) {
         let (mut disk, mut fetched) = (Pages::first(), BTreeMap::new());
@@ -247,14 +247,14 @@ impl Letters {
     /// All ways that are compared.
     pub const ALL: [Letters; 3] = [Letters::MarkThenSend, Letters::SendThenMark, Letters::Numbered];
 
-    /// Returns the cost at the worst of all crash points.
+    /// Returns the cost of a crash at the crash point with the highest cost.
     pub fn cost(self) -> Cost {
         let mut whole = Process::killed_after(usize::MAX);
         send(&mut whole, self, &mut 0, &mut BTreeMap::new()).expect("the run is not killed");
         worst(&whole, |killed| self.after(killed))
     }
 
-    /// Kills runs after the given numbers of steps, one after the other, and then runs a process to its
+    /// Kills one run after the other, each after the given number of steps, and then runs a process to its
     /// end. Returns the number of letters that were never read, and the number of times that a letter was
     /// read again.
     pub fn after(self, killed: &[usize]) -> (usize, usize) {
@@ -285,7 +285,7 @@ impl Letters {
     }
 }
 
-/// The cost of a kill at one crash point. Letters are numbered from 0.
+/// The cost of killing a run at one crash point. Letters are numbered from 0.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Kill {
     /// The number of letters that are marked on the disk when the process is killed.

@@ -27,7 +27,7 @@ const TICK: Duration = Duration::from_millis(1);
 pub struct Diary {
     begun: Instant,
     pause: Duration,
-    /// The site of each fetched page, and the time of the fetch.
+    /// The site of each fetched page, and the time at which the page was fetched.
     pages: Mutex<Vec<(usize, Instant)>>,
     waiting: AtomicUsize,
     waited: Mutex<Duration>,
@@ -99,7 +99,7 @@ impl fmt::Display for Diary {
     }
 }
 
-/// Returns the site's number for each page.
+/// Returns a number for each page: the number of the page's site.
 fn pages() -> impl Iterator<Item = usize> {
     SITES.iter().enumerate().flat_map(|(site, (_, pages))| iter::repeat_n(site, *pages))
 }
@@ -186,7 +186,7 @@ pub fn scheduled(diary: &Arc<Diary>, stop: &CancelToken) -> anyhow::Result<()> {
 }
 
 struct Scheduled {
-    /// The number of pages of each site that are not fetched yet.
+    /// The number of pages of each site that have not been fetched yet.
     left: [AtomicUsize; SITES.len()],
     pool: ThreadPoolExecutor,
     timer: ScheduledThreadPoolExecutor,
@@ -224,8 +224,8 @@ mod tests {
 
     type Way = fn(&Arc<Diary>, &CancelToken) -> anyhow::Result<()>;
 
-    /// Runs one of the ways, with endless pauses, until `wanted` is true; returns the sites from which a page
-    /// was fetched until then.
+    /// Runs one of the ways, with endless pauses, until `wanted` is true; returns the sites whose pages were
+    /// fetched before that.
     fn until(way: Way, wanted: impl Fn(&Diary) -> bool) -> Vec<&'static str> {
         let (diary, stop) = (Diary::new(Duration::from_hours(1)), CancelToken::new());
         thread::scope(|scope| {

@@ -45,9 +45,9 @@ pub fn write_lines(state: &State, path: &Path) -> anyhow::Result<()> {
     written.with_context(cannot).inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
-/// Returns the pages, and parts of pages, that do not exist, each with the reason, for a crawl of this
-/// `scope` and to this `depth`. The allowed targets of a redirect depend on scope and depth, so redirects
-/// are judged here: another run may have other limits. A page with a status in `accepted` is not broken.
+/// Returns the pages, and parts of pages, that do not exist, each with the reason; `scope` and `depth` are
+/// those of the crawl. The allowed targets of a redirect depend on scope and depth, so redirects are judged
+/// here: another run may have other limits. A page with a status in `accepted` is not broken.
 ///
 /// # Errors
 /// Fails if the state is damaged.
@@ -91,7 +91,7 @@ pub fn broken(
     Ok(broken.into_values().chain(parts).collect())
 }
 
-/// Records for each broken page which pages link to it.
+/// Records for each broken page the pages that link to it.
 fn name_links(
     broken: &mut BTreeMap<String, Broken>,
     state: &State,
@@ -148,8 +148,8 @@ fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Resu
     Ok(missing)
 }
 
-/// Returns the redirect that leads a start page out of the crawl, with the text to report; the crawl
-/// fetches nothing behind this redirect.
+/// Returns the redirect that leads a start page out of the crawl, with the text to report; the crawl does not
+/// fetch the target of this redirect.
 fn way_out<'m>(start: &str, moved: &'m HashMap<String, String>, scope: &Scope) -> Option<(&'m str, String)> {
     let mut passed = HashSet::new();
     let (mut from, mut to) = moved.get_key_value(start)?;
@@ -202,7 +202,7 @@ pub struct Broken {
     pub url: String,
     /// The server's status, or the reason why there is no answer.
     pub why: String,
-    /// Pages with a link to this page.
+    /// The pages that have a link to this page.
     pub linked_from: Pages,
 }
 

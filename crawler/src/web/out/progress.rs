@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The interval at which the lines change. The displayed rates are the averages since the last change of
-/// the lines.
+/// The interval at which the lines change. The displayed rates are averages over the time since the last
+/// change of the lines.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// The number of sites that have a line.

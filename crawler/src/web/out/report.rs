@@ -1,4 +1,4 @@
-//! The report of a run of `crawl` at its end.
+//! The report that a run of `crawl` prints at its end.
 
 use super::graph::{self, Broken, Pages};
 use crate::web::args::CrawlArgs;
@@ -17,7 +17,7 @@ use url::Url;
 /// The exit status of a crawl that found broken links.
 const BROKEN: u8 = 3;
 
-/// The exit status of a crawl that reached its end and has left pages to another run.
+/// The exit status of a crawl that was not stopped, but has left pages to another run.
 const LEFT: u8 = 4;
 
 /// The number of links in one question to the store.
@@ -242,7 +242,7 @@ impl Report<'_> {
     }
 }
 
-/// Returns a line for each page that is named, and one line for all other pages.
+/// Returns a line for each page that is named, and one line for all pages that are not named.
 fn listed(pages: &Pages, before: &str) -> Vec<String> {
     let mut lines: Vec<_> = pages.named.iter().map(|page| format!("  {before}{page}")).collect();
     if pages.count > pages.named.len() {

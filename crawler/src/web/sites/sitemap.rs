@@ -36,9 +36,9 @@ pub struct Sitemap {
     /// The other sitemaps, if this sitemap is an index.
     pub indexes: Vec<Url>,
     /// True if the document has a fault: it is no sitemap, its XML is incomplete or not well-formed, its
-    /// elements are nested too deeply, or it declares an entity. Damaged compressed data, or another
-    /// text in the place of an `http` or `https` URL, is also a fault. The part before the fault is still
-    /// returned; after XML that is not well-formed, nothing is read.
+    /// elements are nested too deeply, or it declares an entity. Damaged compressed data, or another text in
+    /// the place of an `http` or `https` URL, is also a fault. The result still has the part before the
+    /// fault; after XML that is not well-formed, nothing is read.
     pub is_broken: bool,
     /// True if the document is longer than [`LARGEST`].
     pub is_too_long: bool,
@@ -66,8 +66,8 @@ impl Sitemap {
 /// cut off. At most `limit` URLs are kept, and never more than [`MOST`]. Time and memory grow with the length
 /// of the sitemap.
 ///
-/// The protocol requires absolute URLs. Like other crawlers, this function still accepts a URL in a `<loc>`
-/// that is relative to `base`.
+/// The protocol requires absolute URLs. Like other crawlers, this function also accepts a `<loc>` whose URL
+/// is relative to `base`.
 pub fn parse(document: &[u8], limit: usize, base: &Url) -> Sitemap {
     let (document, is_damaged) = unpacked(document);
     let is_too_long = document.len() > LARGEST;
@@ -290,7 +290,7 @@ mod tests {
         assert!(!found.is_broken);
     }
 
-    /// The content of a `<urlset>`, the expected pages, and whether the sitemap is broken.
+    /// Cases: the content of a `<urlset>`, the expected pages, and whether the sitemap counts as broken.
     const CONTENTS: &[(&str, &[&str], bool)] = &[
         ("", &[], false),
         ("<url><loc>http://a/b</loc></url><url><loc>http://a/%62#c</loc></url>", &["http://a/b"], false),

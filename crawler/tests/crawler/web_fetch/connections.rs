@@ -69,8 +69,9 @@ fn bytes_behind_an_answer_are_not_the_next_answer() {
     }
 }
 
-/// Fetches on another thread, cancels when `ready` receives a message, and checks that the fetch reports
-/// the cancellation and not a time-out. Returns the time from the cancellation until the fetch returned.
+/// Fetches on another thread, cancels the fetch when `ready` receives a message, and checks that the fetch
+/// reports the cancellation and not a time-out. Returns the time from the cancellation until the fetch
+/// returned.
 fn cancelled_when(ready: &Receiver<()>, fetcher: &Fetcher, url: &Url) -> Duration {
     let token = CancelToken::new();
     let (error, took) = thread::scope(|scope| {

@@ -21,10 +21,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 use url::Url;
 
-/// A time limit that no operation reaches; only a test that fails waits for so long.
+/// A time limit that no operation reaches; only a failing test waits for so long.
 const LONG: Duration = Duration::from_mins(1);
 
-/// A server that treats each connection as a test demands.
+/// A server that treats each connection in the way that a test demands.
 pub(crate) struct Raw {
     address: SocketAddr,
     accepted: Arc<AtomicUsize>,

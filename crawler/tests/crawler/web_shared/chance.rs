@@ -1,4 +1,4 @@
-//! A test with random failures at random moments.
+//! A test in which random failures occur at random moments.
 
 use super::{LEASE, Shared, all_are_complete, signal};
 use std::env;

@@ -30,9 +30,9 @@ impl Engine {
         Engine { folder, port, flags, server }
     }
 
-    /// Starts the server. Tests kill the server but not its machine, so the server loses no data that it has
-    /// written, although it does not wait for the disk. If the server waited for the disk, a lease could
-    /// expire while the disk is busy, although the worker is healthy.
+    /// Starts the server. Tests kill the server but not the machine of the server, so the server loses no
+    /// data that it has written, although it does not wait for the disk. If the server waited for the disk, a
+    /// lease could expire while the disk is busy, although the worker is healthy.
     fn server(folder: &TempDir, port: u16, flags: &[String]) -> Child {
         let mut command = Command::new("redis-server");
         command.args([

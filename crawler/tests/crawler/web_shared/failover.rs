@@ -22,8 +22,8 @@ fn what_a_copy_had_not_heard_of_is_done_again_when_it_takes_over() {
     let address = Forwarder::to(shared.engine.port, |_, _| false);
     let children: Vec<_> = (0..2).map(|process| shared.start_at(process, &address.url(), &LEASE)).collect();
     shared.until_asked(100);
-    // From this point, the replica receives no data. So when the engine is killed, the replica is in the same
-    // state as after a slow connection.
+    // From this point on, the replica receives no data. So when the engine is killed, the replica is in the
+    // same state as after a slow connection.
     assert_eq!(copy.say(&["REPLICAOF", "NO", "ONE"]), "+OK");
     let heard = length(&copy);
     shared.until_asked(200);
@@ -38,7 +38,7 @@ fn what_a_copy_had_not_heard_of_is_done_again_when_it_takes_over() {
         ran_out += late(&is_complete(&output));
         assert!(said(&output).contains("the engine answers again"), "{}", said(&output));
     }
-    // The engine has each page once, because it has lost its records of the other fetches.
+    // The engine has each page only once, because it has lost its records of the other fetches.
     shared.assert_recorded_once();
     let mut files = BTreeMap::<String, usize>::new();
     for folder in &shared.folders {

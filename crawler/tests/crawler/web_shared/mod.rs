@@ -1,4 +1,4 @@
-//! Tests of one crawl by many processes, on a real engine: each page is recorded once, whatever fails.
+//! Tests of one crawl by many processes, on a real engine: whatever fails, each page is recorded only once.
 //! The tests need the program `redis-server`, so they run only on request: `bash .ci/redis`.
 
 mod engine; // a Redis server for one test

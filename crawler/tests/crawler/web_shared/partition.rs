@@ -66,8 +66,8 @@ fn a_process_that_was_cut_off_for_a_minute_comes_back() {
     assert!(site.requests_from(NEAR) > of_near + 100, "the other process has not gone on");
     passes("del");
     let mended = Instant::now();
-    // A request that the far process gave up long ago may still arrive now, because its operating system
-    // still tries to send it.
+    // A request that the far process gave up long ago may still arrive now, because the operating system of
+    // that process still tries to send it.
     assert!(site.wait_until(BACK, |counts| counts.from(FAR) >= of_far + 10), "it does not come back");
     println!("it is back after {:?}", mended.elapsed());
     site.answers_in(Duration::ZERO);

@@ -37,8 +37,8 @@ fn stop_one_with_a_lease(children: &[Child], engine: &Engine) -> usize {
     panic!("none of them ever has a lease");
 }
 
-/// Four processes, with four threads each, crawl a site. One process is killed, one process is told to stop,
-/// and two times a process is paused for longer than its leases.
+/// Four processes, with four threads each, crawl a site. One process is killed, another process is told to
+/// stop, and twice a process is paused for longer than its leases.
 fn a_site_that_allows(stripes: usize, pages: usize) {
     let engine = Engine::start();
     let site = Site::start("127.0.0.1", pages, Duration::from_millis(10));
@@ -52,7 +52,7 @@ fn a_site_that_allows(stripes: usize, pages: usize) {
     let mut children = Vec::from([0, 1, 2, 3].map(start));
     let first = 100;
     until(first);
-    // From this point the site is slow, so that it does not run out of pages while the test looks for a
+    // From this point on, the site is slow, so that it does not run out of pages while the test looks for a
     // process with a lease.
     site.answers_in(Duration::from_millis(40));
     let victim = stop_one_with_a_lease(&children, &engine);
@@ -60,7 +60,7 @@ fn a_site_that_allows(stripes: usize, pages: usize) {
     children[victim].wait().unwrap();
     children[victim] = start(victim);
     until(first + 20);
-    // The killed process sends no requests. From this point, a process that does not know that its leases
+    // The killed process sends no requests. From this point on, a process that does not know that its leases
     // have expired may send a request.
     assert!(site.most_at_once() <= stripes, "{} at the same moment", site.most_at_once());
     let mut ran_out = 0;
@@ -85,8 +85,8 @@ fn a_site_that_allows(stripes: usize, pages: usize) {
     println!("{most} at the same moment, {again} again; {ran_out} leases ran out");
     assert!(ran_out > 0, "nothing is shown");
     assert!(most <= stripes + ran_out, "{most} at the same moment, and {ran_out} leases ran out");
-    // Four requests were cut off in the killed process, and four requests in the process that was told to
-    // stop.
+    // Four requests were cut off in the killed process, and four other requests in the process that was told
+    // to stop.
     assert!(again <= ran_out + 8, "{again} again, and {ran_out} leases ran out");
 }
 

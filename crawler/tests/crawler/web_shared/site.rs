@@ -64,7 +64,8 @@ impl Site {
         self.seen.counts.lock().unwrap().pause = pause;
     }
 
-    /// Waits until the counts satisfy `wanted`. Returns true if the counts satisfied `wanted` in time.
+    /// Waits until the counts satisfy `wanted`. Returns true if the counts satisfied `wanted` before the time
+    /// limit.
     pub(super) fn wait_until(&self, longest: Duration, wanted: impl Fn(&Counts) -> bool) -> bool {
         let counts = self.seen.counts.lock().unwrap();
         !self

@@ -5,8 +5,8 @@ use exercises_protocol::schedule::{Action, Event};
 use super::Cause;
 use crate::record::{Doing, LOCK_TAKEN, MESSAGE, Record, line_text};
 
-/// Finds the thread that holds the lock for which the given thread waits, and the line at which it took the
-/// lock.
+/// Finds the thread that holds the lock for which the given thread waits, and the line at which the holder
+/// took the lock.
 fn blocked_by(record: &Record, thread: usize) -> Option<(usize, Option<u32>)> {
     let Doing::Locking(lock) = record.threads[thread].doing else { return None };
     record.locks.get(lock).copied().flatten()
@@ -60,7 +60,7 @@ pub(super) fn opposite_orders(record: &Record) -> Option<Cause> {
     ))
 }
 
-/// A thread waits for a lock whose owner waits, too.
+/// Finds the cause if a thread waits for a lock whose owner waits, too.
 pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
     (0..record.threads.len()).find_map(|number| {
         let waiter = &record.threads[number];
@@ -88,7 +88,7 @@ pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
         };
         let expected = record.threads.iter().find_map(|thread| thread.expectations.last());
         let advice = match expected {
-            // The activity of the thread is not known, so the cause that the property expects is the best
+            // The activity of this thread is not known, so the cause that the property expects is the best
             // one.
             Some((_, cause)) if holding.doing == Doing::Running => cause.as_str(),
             _ => {
@@ -106,7 +106,8 @@ pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
     })
 }
 
-/// A `try_lock` found the lock taken, and its thread then went on with something else and did not try again.
+/// A `try_lock` found the lock taken; the thread that called it then went on with something else and did not
+/// try again.
 pub(super) fn went_on_without(record: &Record) -> Option<Cause> {
     let taken = |event: &Event| matches!(&event.action, Action::Step(what) if what == LOCK_TAKEN);
     let (at, event) = record.events.iter().enumerate().find(|(at, event)| {

@@ -1,9 +1,9 @@
-//! Finds, for a property that does not end, a sentence that names the mistake.
+//! Finds a sentence that names the mistake if a property does not end.
 //!
 //! The rules examine what the learner's threads are doing at the end, and which notifications came before.
 //! The rules are tried in a fixed order. For example, the rule for dead threads comes before the rule for
 //! lost notifications, because a dead thread explains why a notification never came. If no rule applies, the
-//! cause is the one that the property itself expects.
+//! result is the likely cause that the property itself gives.
 
 mod waits;
 mod locks;
@@ -21,7 +21,7 @@ const MOST_THREADS: usize = 12;
 pub(crate) struct Found {
     pub(crate) seen: String,
     pub(crate) cause: String,
-    /// The event that decided the failure, if a rule knows it.
+    /// The event that decided the failure, if a rule knows this event.
     pub(crate) decisive: Option<usize>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) const RUNS_ON: &str = "a thread runs on and on";
 const TOO_LONG: &str = "a loop of your test has no end, or very many rounds. It is run on thousands of schedules, so it \
                         need not repeat anything: each scenario once, with as few threads and steps as show the mistake";
 
-/// Describes the failure of a property that did not end. `verdict` says how it is known that the property did
+/// Describes the failure of a property that did not end. `verdict` says why it is known that the property did
 /// not end. If the process was `busy`, a running thread explains the failure, whatever the other threads wait
 /// for.
 pub(crate) fn of_hang(record: &Record, verdict: &str, busy: bool) -> Found {
@@ -80,7 +80,7 @@ fn runs_on(record: &Record) -> Option<Cause> {
 }
 
 /// Describes what the threads are doing, with a line for each thread. If there are many threads, the threads
-/// that have not ended come first.
+/// that have not ended are described first.
 fn states(record: &Record) -> String {
     let mut threads: Vec<&Thread> = record.threads.iter().collect();
     if threads.len() > MOST_THREADS {
@@ -125,7 +125,7 @@ pub(crate) fn state(record: &Record, thread: &Thread) -> String {
     }
 }
 
-/// The cause that the property expects.
+/// The likely cause that the property itself gives.
 fn expectation(record: &Record) -> Option<&str> {
     record.threads.iter().find_map(|thread| thread.expectations.last()).map(|(_, cause)| cause.as_str())
 }

@@ -37,14 +37,14 @@ pub(super) fn sender_kept(record: &Record) -> Option<Cause> {
     })
 }
 
-/// A sleeping thread, and the last notification of the condition variable on which it sleeps.
+/// A sleeping thread, and the last notification of the condition variable on which the thread sleeps.
 struct Sleeper<'a> {
     name: &'a str,
     /// The event of the notification, and whether it was a `notify_all`.
     notified: Option<(usize, bool)>,
     waiting_then: usize,
     waiting_now: usize,
-    /// After that notification, the thread has checked its condition; since this check, no thread has held
+    /// After that notification, the thread has checked its condition; since that check, no thread has held
     /// the lock. So there was no later change that the thread could have seen.
     saw_all: bool,
 }

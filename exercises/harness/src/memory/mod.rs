@@ -1,12 +1,13 @@
 //! Runs properties under a model of memory, which decides what one thread sees of the writes of another
 //! thread.
 //!
-//! [`model`](crate::model) runs one thread at a time, and every thread sees all writes of the thread that ran
-//! before. A processor does not promise this, and an answer whose only mistake is a memory ordering passes
-//! under such a model. For an exercise about orderings, [loom](https://docs.rs/loom) is used instead. Loom
-//! tries *every* schedule of a few steps; at every load of an atomic, it also tries each value that the
-//! orderings allow the thread to see. The model of memory also watches [`Plain`](sync::Plain) memory: if two
-//! threads use it, the property fails unless something makes the first use happen before the second one.
+//! Under [`model`](crate::model) only one thread runs at a time, and every thread sees all writes of the
+//! threads that ran before. A processor does not promise this, so an answer whose only mistake is a memory
+//! ordering passes under that model. For an exercise about orderings, [loom](https://docs.rs/loom) is used
+//! instead. Loom tries *every* schedule of a few steps; at every load of an atomic, it also tries each value
+//! that the orderings allow the thread to see. The model of memory also watches [`Plain`](sync::Plain)
+//! memory: if two threads use it, the property fails unless something makes the first use happen before the
+//! second use.
 //!
 //! All schedules are tried in the same order, so there is no seed. A property must be small: two or three
 //! threads, each with one or two calls.
@@ -85,7 +86,7 @@ fn me() -> ThreadKey {
     LAST.get().expect("threads come from crate::sync")
 }
 
-/// Ends the property if the text is one with which loom reports a failed run.
+/// Ends the property if loom uses this text to report a failed run.
 fn recognises(panic: &str) {
     if panic.starts_with("deadlock; threads = ") {
         verdict::fail_deadlocked();
@@ -94,7 +95,7 @@ fn recognises(panic: &str) {
         verdict::fail_endless();
     }
     if panic.starts_with("Causality violation") {
-        // The thread that was recorded last has just used the plain memory, and must not use it now.
+        // The thread whose event was recorded last has just used the plain memory, and must not use it now.
         CAN_BE_ASKED.set(false);
         let (seen, cause) = race::told();
         verdict::fail(&seen, &cause)

@@ -193,8 +193,8 @@ fn too_weak(steps: &[Step], first: usize, second: usize) -> Option<String> {
     }
 }
 
-/// Returns the cause of a race if the thread of the step `late` let the other thread in too early: it stored
-/// the value before its own use had ended.
+/// Returns the cause of a race if the thread of the step `late` stored a value before its own use had ended,
+/// and so let the other thread in too early.
 fn too_early(steps: &[Step], late: usize, other: usize) -> Option<String> {
     let (_, word) = let_in(steps, other)?;
     let word = word.filter(|&word| word < late && steps[word].at.thread == steps[late].at.thread)?;

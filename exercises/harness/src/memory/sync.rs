@@ -1,13 +1,13 @@
 //! The learner's `crate::sync` under the model of memory: atomics, fences and threads with the names of std,
-//! and [`Plain`] memory. There are no locks, because an exercise about orderings builds a lock from its
-//! parts.
+//! and [`Plain`] memory. There are no locks, because in an exercise about orderings the learner builds a lock
+//! from atomics.
 //!
 //! Each store is made as a swap, which loom orders after all earlier changes of the atomic. Loom tries other
 //! orders for plain stores, too, and that would have two consequences. First, a thread that swaps until it
 //! finds a lock free could find its own value again and again, without end. Second, two threads that each
 //! raise a flag and look at the other flag, with `SeqCst` everywhere, would seem to miss each other. For the
-//! same reason the first value is stored once more, because loom does not order the value with which an
-//! atomic is made.
+//! same reason, the first value is stored once more after the atomic is made, because loom does not order the
+//! value with which an atomic is made.
 
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
@@ -97,7 +97,7 @@ pub mod atomic {
                     old
                 }
 
-                /// Changes the value if it is `current`.
+                /// Changes the value if the present value is `current`.
                 #[track_caller]
                 pub fn compare_exchange(
                     &self,
@@ -114,8 +114,8 @@ pub mod atomic {
                     result
                 }
 
-                /// Changes the value if it is `current`. The call may fail without a reason, but under the
-                /// model it never does so.
+                /// Changes the value if the present value is `current`. Under the model this call never fails
+                /// without a reason, although std allows this.
                 #[track_caller]
                 pub fn compare_exchange_weak(
                     &self,
@@ -128,7 +128,7 @@ pub mod atomic {
                 }
 
                 /// Changes the value to the result of `f`, and tries again whenever another thread has
-                /// changed the value meanwhile; fails if `f` returns `None`.
+                /// changed the value in the meantime; fails if `f` returns `None`.
                 #[track_caller]
                 pub fn fetch_update(
                     &self,
@@ -266,7 +266,7 @@ pub mod thread {
     }
 
     impl<T> JoinHandle<T> {
-        /// Waits for the thread to end.
+        /// Waits until the thread has ended.
         #[track_caller]
         pub fn join(self) -> Result<T> {
             let at = Location::caller();

@@ -10,9 +10,10 @@ pub(super) struct Question {
     what: What,
     /// The number of threads among which the answer chooses; 0 if the question is not about threads.
     threads: u16,
-    /// The position of the running thread among these threads, if it can go on.
+    /// The position of the running thread among these threads, if the running thread can go on.
     current: Option<u16>,
-    /// Identifies the threads. The only requirement is that the same threads always give the same number.
+    /// Identifies the threads. The only requirement is that the same threads always result in the same
+    /// number.
     who: u64,
 }
 
@@ -36,8 +37,8 @@ impl Question {
     /// Asks for a number that is only used to compute a remainder.
     pub(super) const NUMBER: Self = Self { what: What::Number, threads: 0, current: None, who: 0 };
 
-    /// Asks which of the given threads goes on. `yields` says whether the thread `current` has asked that
-    /// other threads go first.
+    /// Asks which of the given threads goes on. `yields` says whether the thread `current` has asked the
+    /// scheduler to run other threads first.
     pub(super) fn goes_on(threads: usize, current: Option<usize>, yields: bool, who: u64) -> Self {
         let what = if yields { What::GoesOnAfterYield } else { What::GoesOn };
         Self { what, threads: small(threads), current: current.map(small), who }
@@ -95,8 +96,8 @@ impl Chance {
         }
     }
 
-    /// After the first runs, in every second run, at most one wait ends without a notification. More such
-    /// waits would hide missing notifications.
+    /// After these runs, in every second run, one wait at most ends without a notification. More such waits
+    /// would hide missing notifications.
     fn wakes_up(&mut self) -> bool {
         let wakes = self.wake_ups_left > 0 && self.random().is_multiple_of(4);
         self.wake_ups_left -= u32::from(wakes);

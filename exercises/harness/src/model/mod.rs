@@ -3,8 +3,8 @@
 //! [shuttle](https://docs.rs/shuttle) does the work: it runs each thread as a coroutine and asks our
 //! [`Scheduler`] at every step which thread is next. The scheduler prefers the running thread, at first
 //! strongly, and later less and less. So a failure that needs two switches is found on a schedule with two
-//! switches and not with forty, and the picture of the failure is short. If many schedules repeat an earlier
-//! one, choice for choice, a repeated schedule counts as tried and is not run: see [`tried`].
+//! switches and not with forty, and the picture of the failure is short. If many schedules repeat earlier
+//! ones, with the same choices, a repeated schedule counts as tried and is not run: see [`tried`].
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ mod tried;
 use backend::pick;
 use chance::{Chance, Question};
 
-/// The locks that the library also uses when it is compiled for the exercises.
+/// The locks of the model; the library uses the same locks when it is compiled for the exercises.
 #[path = "../../../../executor/model/primitives/locks.rs"]
 mod locks;
 
@@ -36,7 +36,7 @@ mod backend {
     pub(super) use shuttle::sync::{Barrier, atomic};
     pub(super) use shuttle::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
     pub(super) use shuttle::thread;
-    // The learner gets these items unchanged.
+    // The learner gets these items of shuttle unchanged.
     pub use shuttle::sync::BarrierWaitResult;
     pub use shuttle::thread_local;
 
@@ -68,12 +68,12 @@ mod backend {
         }
     }
 
-    /// Sets how many threads could run when the scheduler was last asked.
+    /// Records how many threads could run when the scheduler was last asked.
     pub(super) fn can_run(threads: usize) {
         CAN_RUN.set(threads);
     }
 
-    /// Returns true if every other thread was waiting when the calling thread was chosen to go on.
+    /// Returns true if every other thread was waiting when the scheduler chose the calling thread.
     pub(super) fn others_wait() -> bool {
         CAN_RUN.get() == 1
     }
@@ -166,13 +166,13 @@ mod backend {
         Ok(scope.spawn(f))
     }
 
-    /// Chooses which sleeper is woken; `sleepers` is their number.
+    /// Chooses which sleeper is woken; `sleepers` is the number of sleepers.
     pub(super) fn pick(sleepers: usize) -> usize {
         ask(Question::is_woken(sleepers))
     }
 
-    /// The inner part of a `Condvar` in `sync`. The learner may use the `Condvar` in any way, so there is a
-    /// scheduling point before each wait and each notification.
+    /// The part of a `Condvar` in `sync` that makes threads wait and wakes them. The learner may use the
+    /// `Condvar` in any way, so there is a scheduling point before each wait and each notification.
     #[derive(Debug, Default)]
     pub(super) struct WaitSet(Sleepers);
 
@@ -223,15 +223,15 @@ pub mod graph;
 /// The number of schedules that are tried.
 pub const SCHEDULES: usize = 2_000;
 
-/// The number of schedules that are run even if they repeat an earlier one: only a repeated run can show that
-/// chance alone decides.
+/// The number of schedules that are run even if they repeat an earlier schedule: only a repeated run can show
+/// that chance alone decides.
 const ALWAYS: u64 = 10;
 
 /// The largest number of steps of a schedule: many times the steps of the longest schedule of a right answer.
 const MOST_STEPS: usize = 50_000;
 
 /// The deadline for an answer that computes for ever without using `crate::sync`; the model notices every
-/// other hang. The deadline limits the processor's time, and the time in which nothing happens.
+/// other hang. The deadline limits the processor time, and the time in which nothing happens.
 const DEADLINE: Duration = Duration::from_secs(12);
 
 /// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the
@@ -287,7 +287,7 @@ struct Sticky {
 impl Scheduler for Sticky {
     fn new_execution(&mut self) -> Option<Schedule> {
         backend::end_run();
-        // A test that must fail may use all schedules, however few schedules other properties get.
+        // A test that must fail may be run on all schedules, even if other properties get only few schedules.
         let last = if recorder::has_still_to_fail() { SCHEDULES as u64 } else { self.last };
         while self.schedule < last {
             self.schedule += 1;

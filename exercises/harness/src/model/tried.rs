@@ -1,15 +1,15 @@
 //! Remembers the runs that have been tried, so that no run is tried twice.
 //!
-//! A run is decided by its random choices alone: it is a sequence of a [`Question`], its answer, the next
-//! question, and so on. So the runs of a property are a tree. Each node has the next question, and below it a
-//! branch for every answer that was given so far. The course of the next run is known without running it:
-//! [`Tried`] goes down the tree, and takes each answer from the run's random choices. If this way down the
-//! tree leads to an end, the same run has been tried before, and has passed, because the first run that fails
-//! is the last one.
+//! A run is decided only by its random choices: it is a sequence of a [`Question`], the answer to it, the
+//! next question, and so on. So the runs of a property are a tree. Each node has the next question, and there
+//! is a branch below the node for every answer that was given so far. Before a run, its course is known:
+//! [`Tried`] follows the tree downwards, and takes each answer from the run's random choices. If this path
+//! through the tree reaches an end, the same run was tried before and has passed, because after a run that
+//! fails there are no more runs.
 //!
 //! An answer to the exercise could decide by something other than chance: by a clock, by the order in a
-//! `HashMap`, or by a `static` that an earlier run has changed. Then a question differs from the known
-//! question, and from there on every run is tried.
+//! `HashMap`, or by a `static` that an earlier run has changed. Then a question differs from the question in
+//! the tree, and from that moment on, no run is skipped.
 //!
 //! Remembering a run takes about a tenth of the run's time. So repeats are counted in groups of a hundred
 //! runs. After a group with fewer than ten repeats, nothing is remembered any more, and every run is tried.
@@ -17,8 +17,8 @@
 
 use super::chance::{Chance, Question};
 
-/// The largest number of nodes that are kept. If there are more nodes, every run that leaves the kept nodes
-/// is tried.
+/// The largest number of nodes that are kept. If there are more nodes than this, every run that leaves the
+/// kept nodes is tried.
 const MOST_NODES: usize = 1 << 20;
 
 /// The number of runs in a group.
@@ -38,7 +38,7 @@ pub(super) struct Tried {
     remembers: bool,
 }
 
-/// A point that a run can reach.
+/// A node: a point that a run can reach.
 struct Node {
     then: Then,
     /// The answer that leads to this node.
@@ -110,7 +110,7 @@ impl Tried {
         }
     }
 
-    /// Notes that the run has asked this question and has been given this answer.
+    /// Records that the run has asked this question and has been given this answer.
     pub(super) fn was_told(&mut self, question: Question, answer: usize) {
         let Some(at) = self.at else { return };
         self.at = match self.nodes[at].then {
@@ -125,7 +125,7 @@ impl Tried {
         };
     }
 
-    /// Notes that the run has ended.
+    /// Records that the run has ended.
     pub(super) fn has_ended(&mut self) {
         let Some(at) = self.at.take() else { return };
         match self.nodes[at].then {
@@ -213,7 +213,7 @@ mod tests {
         assert!(!tried.has(Chance::of(7, 1)));
     }
 
-    /// Counts a run of the property, and returns true if the run was skipped.
+    /// Counts a run of the property; returns true if the run is skipped.
     fn run(tried: &mut Tried, schedule: u64, property: fn(&mut dyn FnMut(Question) -> usize)) -> bool {
         let mut chance = Chance::of(7, schedule);
         if tried.counts(chance) {

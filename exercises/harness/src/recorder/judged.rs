@@ -1,10 +1,10 @@
 //! Exercises whose answer is a test: the property runs the test on another program, and checks whether the
 //! test fails.
 //!
-//! A test fails in two ways: it panics on the thread that runs it, or it never returns. A panic on another
-//! thread is noticed only by the thread that joins the panicked thread, as under `cargo test`. A failure of
-//! the test ends the process (see [`verdict`](crate::verdict)); if the program is wrong, the report says that
-//! the property holds.
+//! A test fails in two ways: either it panics on the thread that runs the test, or it never returns. A panic
+//! on another thread is noticed only by the thread that joins the panicked thread, as under `cargo test`. A
+//! failure of the test ends the process (see [`verdict`](crate::verdict)); if the program is wrong, the
+//! report says that the property holds.
 
 use std::panic::Location;
 
@@ -15,8 +15,8 @@ use super::property::expect;
 use crate::diagnosis;
 use crate::record::{Judged, current, here};
 
-/// Runs a test on a right program; the test must return. `what` names the test and the program; `cause` is
-/// the likely cause if the test fails.
+/// Runs a test on a right program; the test must return. `what` is a text that names the test and the
+/// program; `cause` is the likely cause if the test fails.
 pub fn accepts(what: &str, cause: &str, test: impl FnOnce()) {
     judge(Some(Judged { runs: true, ..Judged::default() }));
     expect(what, cause, test);
@@ -53,8 +53,8 @@ pub(crate) fn never_failed() -> Option<Failure> {
     Some(Failure::new(&record.promise, seen, cause, Schedule::default()))
 }
 
-/// Returns true if the panic is on a thread other than the test's; only the thread that joins the panicked
-/// thread sees it.
+/// Returns true if the panic is on a thread other than the test's thread; only a thread that joins the
+/// panicked thread sees the panic.
 pub(crate) fn is_for_the_joiner(message: &str, at: Option<&Location<'_>>) -> bool {
     here(|record, me| {
         let thread = record.threads[me].name.clone();

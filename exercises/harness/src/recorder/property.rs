@@ -19,8 +19,8 @@ pub fn begin_trial() {
 // The following functions are generic and are compiled again for every call in every answer, so they contain
 // almost no code.
 
-/// Runs a call that could block for ever. `what` names the call, or the event that it waits for; `cause` is
-/// the likely cause if the call does not return, or panics.
+/// Makes a call that could block for ever. `what` names the call, or the event that the call waits for;
+/// `cause` is the likely cause if the call panics or does not return.
 pub fn expect<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
     begins(what, cause);
     let result = call();
@@ -42,7 +42,7 @@ fn is_done_with(what: &str) {
     });
 }
 
-/// Runs a call that must not wait for any thread. `cause` is the likely cause if the call never returns.
+/// Makes a call that must not wait for any thread. `cause` is the likely cause if the call never returns.
 pub fn at_once<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
     let outer = must_not_wait(Some((what.to_owned(), cause.to_owned())));
     let result = expect(what, cause, call);
@@ -50,8 +50,8 @@ pub fn at_once<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Notes that the calling thread is in this call, which must not wait. Returns the previous call that must
-/// not wait.
+/// Records that the calling thread is in this call, which must not wait. Returns the previous call of this
+/// thread that must not wait, if there is one.
 fn must_not_wait(call: Option<(String, String)>) -> Option<(String, String)> {
     here(|record, me| std::mem::replace(&mut record.threads[me].at_once, call)).flatten()
 }
@@ -81,20 +81,20 @@ pub fn live_threads() -> usize {
     census().alive
 }
 
-/// Returns how many times this run has notified one of the learner's condition variables, whether or not a
-/// thread waited on it.
+/// Returns how many times this run has notified one of the learner's condition variables, with or without a
+/// waiting thread.
 pub fn notifications() -> usize {
     let notifies = |event: &&Event| matches!(event.action, Action::Notify { .. });
     current().events.iter().filter(notifies).count()
 }
 
-/// Returns how many times a thread of this run has found a lock taken and has gone on without it.
+/// Returns how many times a thread of this run has found a lock taken and has gone on without the lock.
 pub fn locks_found_taken() -> usize {
     let taken = |event: &&Event| matches!(&event.action, Action::Step(what) if what == LOCK_TAKEN);
     current().events.iter().filter(taken).count()
 }
 
-/// Notes that the calling thread waits for something that the property provides; `None` means that the wait
+/// Records that the calling thread waits for something that the property provides; `None` means that the wait
 /// is over.
 pub(crate) fn expecting(what: Option<&str>) {
     here(|record, me| {
@@ -105,7 +105,7 @@ pub(crate) fn expecting(what: Option<&str>) {
     });
 }
 
-/// Counts of the threads that were spawned in this run.
+/// The numbers of threads of this run that were spawned, wait, or have not ended.
 pub(crate) struct Census {
     /// The number of threads that wait for an action of another thread, or for a lock that a waiting thread
     /// holds.
@@ -116,7 +116,7 @@ pub(crate) struct Census {
     pub(crate) started: usize,
 }
 
-/// Counts the threads that were spawned.
+/// Returns the counts of the threads that were spawned.
 pub(crate) fn census() -> Census {
     let record = current();
     let spawned = || record.threads.iter().filter(|thread| thread.spawned);
@@ -126,8 +126,8 @@ pub(crate) fn census() -> Census {
 }
 
 impl Record {
-    /// Returns true if the thread waits for an action of another thread. A thread that waits for a sleeper's
-    /// lock also counts as asleep, as in the case of workers that share the receiver of a channel.
+    /// Returns true if the thread waits for an action of another thread. A thread that waits for a lock of a
+    /// sleeping thread also counts as asleep; this happens if workers share the receiver of a channel.
     fn is_asleep(&self, thread: &Thread) -> bool {
         let mut thread = thread;
         for _ in &self.threads {

@@ -20,8 +20,8 @@ pub(crate) fn new_condvar() -> usize {
     record.condvars - 1
 }
 
-/// Notes that the calling thread is about to lock. If the thread holds this lock already, the property fails
-/// at once, because the thread would wait for itself.
+/// Records that the calling thread is about to take a lock. If the thread already holds this lock, the
+/// property fails at once, because the thread would wait for itself.
 pub(crate) fn locking(lock: usize, at: &Location<'_>) {
     let itself = here(|record, me| {
         let held = record.locks.get(lock).copied().flatten().filter(|(holder, _)| *holder == me);
@@ -69,7 +69,7 @@ pub(crate) fn waiting(condvar: usize, lock: usize, at: &Location<'_>) {
     });
 }
 
-/// Notes that the wait is over; another thread may have the lock.
+/// Records that the wait is over, and that the thread now needs the lock, which another thread may have.
 pub(crate) fn locking_again(lock: usize) {
     here(|record, me| {
         record.threads[me].doing = Doing::Locking(lock);
@@ -100,7 +100,7 @@ pub(crate) fn notified(condvar: usize, all: bool, at: &Location<'_>) {
     });
 }
 
-/// Notes that the last recorded notification has ended the waits of these threads.
+/// Records that the last notification has ended the waits of these threads.
 pub(crate) fn woke(threads: &[ThreadKey]) {
     here(|record, _| {
         if let Some(Event { action: Action::Notify { woken, .. }, .. }) = record.events.last_mut() {
@@ -138,12 +138,12 @@ pub(crate) fn joined(child: ThreadKey, at: &Location<'_>) {
     });
 }
 
-/// Notes that the calling thread is about to wait for a lock that has no number.
+/// Records that the calling thread is about to wait for a lock that has no number.
 pub(crate) fn blocking(what: &'static str, at: &Location<'_>) {
     waits_for(Doing::Blocked(what), at);
 }
 
-/// Notes that the calling thread is about to wait for an action of another thread.
+/// Records that the calling thread is about to wait for an action of another thread.
 pub(crate) fn sleeping(what: &'static str, at: &Location<'_>) {
     waits_for(Doing::Sleeping(what), at);
     here(|record, me| record.add(me, Action::Expect(what.to_owned()), line(at)));

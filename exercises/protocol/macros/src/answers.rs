@@ -1,7 +1,7 @@
 //! Makes modules of the answers to an exercise, inside another exercise's suite.
 //!
-//! The macro writes the texts of the answers into the suite, and not the paths of their files. A line of an
-//! answer must not count as a line of the learner's file; besides, a wrong answer has no file.
+//! The macro writes the texts of the answers into the suite; it does not write the paths of their files. A
+//! line of an answer must not count as a line of the learner's file; besides, a wrong answer has no file.
 
 use std::fmt::Write as _;
 use std::fs;

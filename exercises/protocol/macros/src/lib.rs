@@ -98,8 +98,8 @@ fn door_of(answer: &Source<'_>) -> String {
 }
 
 /// Returns the path of the answer. The learner's own tests run in the library; among the tests of the
-/// properties they would run outside of the model. So if the learner has written tests, the path is that of a
-/// copy without these tests; the copy has the same line numbers.
+/// properties they would run outside of the model. So if the learner has written tests, the function returns
+/// the path of a copy without these tests; the copy has the same line numbers.
 fn answer_of(exercise: &Exercise) -> PathBuf {
     let path = exercise.answer();
     // In an editor there is no folder for the copy, and no test is run.
@@ -119,7 +119,8 @@ fn answer_of(exercise: &Exercise) -> PathBuf {
     copy
 }
 
-/// The copy gets the time of the answer: a file younger than the tests would make Cargo build them again.
+/// The copy gets the modification time of the answer, because Cargo would build the tests again if the file
+/// were younger than the tests.
 fn write(copy: &Path, text: &str, answer: &Path) -> io::Result<()> {
     fs::create_dir_all(copy.parent().unwrap_or(copy))?;
     fs::write(copy, text)?;

@@ -45,7 +45,7 @@ struct Bar {
     holds: bool,
 }
 
-/// The steps that one thread made without a break.
+/// The steps that one thread made without a step of another thread in between.
 struct Row {
     /// The thread.
     thread: usize,
@@ -67,8 +67,8 @@ struct Row {
 }
 
 impl Row {
-    /// Returns true if the other step is a repetition of this step. Without this check, a spinning thread
-    /// would fill a picture.
+    /// Returns true if the other step is a repetition of this step. If repeated steps were not joined, a
+    /// spinning thread would fill a picture.
     fn is_repeated_by(&self, other: &Self) -> bool {
         let same = (self.thread, &self.words, self.line) == (other.thread, &other.words, other.line);
         same && !self.mark && !other.mark && self.after == other.after && other.arrows.is_empty()
@@ -88,7 +88,8 @@ struct Picture<'a> {
     rows: Vec<Row>,
     /// The activity of each thread before the first row.
     before: Vec<Bar>,
-    /// The number of rows above the first drawn row; `later` is the number of rows below the last drawn row.
+    /// The number of rows that are not drawn above the first drawn row; `later` is the number of such rows
+    /// below the last drawn row.
     earlier: usize,
     later: usize,
     /// The number of threads that have no lane; their rows are not drawn.
@@ -101,8 +102,8 @@ const JOINED: usize = 28;
 const MOST_SIGNS: usize = 100;
 
 impl<'a> Picture<'a> {
-    /// Selects the end of the schedule, and always the decisive step, with at most the given numbers of rows
-    /// and lanes.
+    /// Selects the part of a schedule that is drawn, with at most the given numbers of rows and lanes: the
+    /// end of the schedule, and always the decisive step.
     fn of(schedule: &'a Schedule, most_rows: usize, most_lanes: usize) -> Self {
         let (before, mut rows) = all_rows(schedule);
         let from = rows.len().saturating_sub(most_rows);
@@ -141,13 +142,13 @@ impl<'a> Picture<'a> {
         (!left_out.is_empty()).then(|| format!("not drawn: {}", left_out.join(", ")))
     }
 
-    /// Returns the threads, and what each of them was doing at the end.
+    /// Returns the threads, each with a description of what it was doing at the end.
     fn ends(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let threads = self.lanes.iter().map(|&thread| &self.schedule.threads[thread]);
         threads.map(|thread| (thread.name.as_str(), thread.end.as_str())).filter(|(_, end)| !end.is_empty())
     }
 
-    /// Returns all bars in the lanes, for a legend.
+    /// Returns all kinds of bars that occur in the lanes, for a legend.
     fn bars(&self) -> impl Iterator<Item = Bar> {
         let moments = std::iter::once(&self.before).chain(self.rows.iter().map(|row| &row.after));
         moments.flat_map(|moment| self.lanes.iter().map(|&thread| moment[thread]))
@@ -177,7 +178,7 @@ fn lanes(schedule: &Schedule, rows: &[Row], most: usize) -> (Vec<usize>, usize) 
 }
 
 /// Returns the first activity of every thread, and a row for each step. Taking a lock and the steps under
-/// that lock make one row, if no other thread acted in between.
+/// that lock make one row, if no other thread made a step in between.
 fn all_rows(schedule: &Schedule) -> (Vec<Bar>, Vec<Row>) {
     let mut world = World::of(schedule);
     let before = world.bars();

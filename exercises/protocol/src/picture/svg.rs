@@ -1,8 +1,8 @@
 //! The picture for a page: the lanes and rows, with the promise and the observation above them.
 //!
 //! On a page of the book, the picture has the colours of the reader's theme. Outside of the book it has the
-//! colours of the system, and on paper it is black on white. No state is shown by colour alone. Text is set
-//! in columns, each as wide as its longest line, so texts never overlap.
+//! colours of the system, and on paper it is black on white. Colour is never the only sign that shows a
+//! state. Text is set in columns, each as wide as its longest line, so texts never overlap.
 
 use std::fmt::Write as _;
 
@@ -61,7 +61,7 @@ struct Columns {
     width: usize,
 }
 
-/// A drawing to which lines are added at the bottom.
+/// A drawing that grows by lines at its bottom.
 struct Drawing {
     svg: String,
     /// The vertical position of the next line of text.
@@ -108,7 +108,8 @@ pub fn svg(failure: &Failure, title: &str) -> String {
     frame(&drawing, &columns, failure, title)
 }
 
-/// Makes the whole image from a drawing: adds its size, its style, and the text that is read aloud.
+/// Makes the whole image from a drawing: adds its size, its style, and the text that a screen reader reads
+/// aloud.
 fn frame(drawing: &Drawing, columns: &Columns, failure: &Failure, title: &str) -> String {
     let (width, height) = (columns.width, drawing.y);
     let words = [&failure.promise, &failure.seen, &failure.cause].map(|text| escape(text.trim()));
@@ -201,7 +202,7 @@ fn head(drawing: &mut Drawing, failure: &Failure, title: &str, columns: &Columns
     let room = (columns.width - 2 * MARGIN) / SIGN;
     drawing.text("strong", MARGIN, &clip(title, room, false));
     drawing.y += LINE + ROW_GAP;
-    // The last state of each thread is written below the picture instead.
+    // The last state of each thread is not written here, but below the picture.
     let seen: Vec<&str> = failure.seen.lines().filter(|line| !line.starts_with("  ")).collect();
     for (title, body) in
         [("promise", failure.promise.as_str()), ("seen", &seen.join("\n")), ("cause", &failure.cause)]
@@ -211,8 +212,8 @@ fn head(drawing: &mut Drawing, failure: &Failure, title: &str, columns: &Columns
     drawing.y += LINE / 2;
 }
 
-/// Draws the names of the lanes, each above its lane, and in a line of its own. Returns the height at which
-/// the lanes begin.
+/// Draws the name of each lane above the lane, each name in a separate line. Returns the height at which the
+/// lanes begin.
 fn names(drawing: &mut Drawing, picture: &Picture<'_>, columns: &Columns) -> usize {
     let top = drawing.y + LINE * picture.lanes.len().saturating_sub(1);
     for (lane, &thread) in picture.lanes.iter().enumerate() {

@@ -17,8 +17,8 @@ const MARK: usize = 4;
 const NAME: usize = 16;
 /// The smallest and the largest number of columns for words.
 const WORDS: std::ops::RangeInclusive<usize> = 20..=46;
-/// The smallest number of columns for the learner's lines beside the steps; with fewer columns, the lines are
-/// written below.
+/// The smallest number of columns for the learner's lines beside the steps; if there are fewer columns, the
+/// lines are written below the steps.
 const CODE: usize = 40;
 /// The largest number of the learner's lines that are written below.
 const MOST_CODE: usize = 12;
@@ -27,7 +27,7 @@ const MOST_CODE: usize = 12;
 struct Columns {
     name: usize,
     words: usize,
-    /// The width of the learner's lines beside the steps; `None` if they are written below.
+    /// The width of the learner's lines beside the steps; `None` if the lines are written below the steps.
     code: Option<usize>,
 }
 
@@ -136,7 +136,7 @@ fn lanes(picture: &Picture<'_>, bars: &[Bar]) -> String {
 }
 
 /// Draws the lanes beside a step: a dot for the thread that makes the step, and an arrow to each thread that
-/// goes on because of it.
+/// goes on because of the step.
 fn lanes_with_arrows(picture: &Picture<'_>, row: &Row) -> String {
     let mut signs: Vec<char> = lanes(picture, &row.after).chars().collect(); // `LANE` for each
     let Some(from) = picture.lane(row.thread) else { return signs.into_iter().collect() };
@@ -154,7 +154,7 @@ fn lanes_with_arrows(picture: &Picture<'_>, row: &Row) -> String {
     signs.into_iter().collect()
 }
 
-/// Describes what each thread was doing at the end, unless the text of the failure already contains this.
+/// Describes what each thread was doing at the end, unless the text of the failure already does so.
 fn ends(picture: &Picture<'_>, failure: &Failure, terminal: &Terminal) -> String {
     let mut text = String::new();
     for (name, end) in picture.ends().filter(|(_, end)| !failure.seen.contains(end)) {

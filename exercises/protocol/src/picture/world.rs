@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Bar, Doing};
 use crate::schedule::{Action, Schedule};
 
-/// The state of the threads and locks of a schedule, after some of its events.
+/// The state of the threads and locks after some events of a schedule.
 pub(super) struct World<'a> {
     schedule: &'a Schedule,
     doing: Vec<Doing>,
@@ -14,8 +14,8 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Makes the world as it is before the first event. A thread that is started later does not exist in this
-    /// world yet.
+    /// Makes the world in the state before the first event. A thread that is started later does not exist in
+    /// this world yet.
     pub(super) fn of(schedule: &'a Schedule) -> Self {
         let mut doing = vec![Doing::Runs; schedule.threads.len()];
         for event in &schedule.events {
@@ -34,7 +34,7 @@ impl<'a> World<'a> {
         bars
     }
 
-    /// Applies the next event, and returns the threads that go on because of it.
+    /// Applies the next event to the world, and returns the threads that go on because of this event.
     pub(super) fn after(&mut self, n: usize) -> Vec<usize> {
         let event = &self.schedule.events[n];
         let me = event.thread;

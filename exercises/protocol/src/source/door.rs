@@ -1,7 +1,7 @@
 //! Finds the names in an answer that bypass `crate::sync`.
 //!
-//! A `std::sync::Mutex` is not known to the model: a thread that waits for it blocks all threads for ever.
-//! The model's message in that case is hard to understand, so the file is checked before it runs.
+//! The model does not know a `std::sync::Mutex`: a thread that waits for such a lock blocks all threads for
+//! ever. The model's message in that case is hard to understand, so the file is checked before it runs.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -124,7 +124,7 @@ fn instead(path: &str) -> Option<String> {
     }
 }
 
-/// Returns true if the path is `place`, or a path inside `place`: `Arc::new` is inside `Arc`.
+/// Returns true if the path is equal to `place` or inside `place`: `Arc::new` is inside `Arc`.
 fn is_at(path: &str, place: &str) -> bool {
     path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }

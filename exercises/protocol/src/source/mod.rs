@@ -30,7 +30,7 @@ struct Word {
     role: Role,
 }
 
-/// The role of a path in the file.
+/// The part of the file in which a path occurs, or the purpose of the path.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Role {
     /// The path is the name of a macro that is called.

@@ -1,4 +1,4 @@
-//! Decides whether a `static` in an answer is allowed; it must never change.
+//! Decides whether a `static` in an answer is allowed; an allowed `static` can never change.
 
 use proc_macro2::TokenTree;
 

@@ -1,9 +1,9 @@
 //! The types of a learner's `crate::sync`, which have the names and methods of `std::sync` and `std::thread`,
 //! and also record each use.
 //!
-//! The folder `sync` is compiled three times. For the library of an exercise, `backend` is std, and
-//! `recorder` records nothing. For the tests, `recorder` is the recorder of the harness, and `backend` is
-//! [shuttle](https://docs.rs/shuttle) in `model` and std in `real`.
+//! The folder `sync` is compiled three times. For the library of an exercise, `backend` is the standard
+//! library, and `recorder` records nothing. For the tests, `recorder` is the recorder of the harness, and
+//! `backend` is [shuttle](https://docs.rs/shuttle) in `model` and std in `real`.
 //!
 //! Two things differ under the model, and both differences help the learner. A wait may end without a
 //! notification. Std also allows this, but on real threads it hardly ever happens. A lock is never poisoned,

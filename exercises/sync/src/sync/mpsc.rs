@@ -21,8 +21,8 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (Sender(sender), receiver)
 }
 
-/// Makes a channel with room for `bound` messages. If `bound` is 0, a sender waits until its message is
-/// received.
+/// Makes a channel with room for `bound` messages. If `bound` is 0, a sender waits until the receiver has
+/// received its message.
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     let (sender, receiver) = new(Some(bound));
     (SyncSender(sender), receiver)
@@ -119,7 +119,7 @@ impl<T> Drop for Receiver<T> {
     }
 }
 
-/// The right to send. The channel ends when its last `End` is dropped.
+/// The right to send. The channel ends when its last `End` value is dropped.
 #[derive(Debug)]
 struct End<T> {
     channel: Arc<Channel<T>>,
@@ -146,9 +146,9 @@ impl<T> Drop for End<T> {
 #[derive(Debug)]
 struct Channel<T> {
     state: Mutex<State<T>>,
-    /// Notified when a message was sent, and when no sender is left.
+    /// This condition variable is notified when a message was sent, and when no sender is left.
     sent: Condvar,
-    /// Notified when a message was received, and when the receiver is gone.
+    /// This condition variable is notified when a message was received, and when the receiver is gone.
     room: Condvar,
 }
 
@@ -178,8 +178,8 @@ fn new<T>(bound: Option<usize>) -> (End<T>, Receiver<T>) {
 }
 
 impl<T> State<T> {
-    /// Returns true if a message may be added. In a channel with the bound 0, one message may be added; the
-    /// receiver takes this message at once.
+    /// Returns true if a message may be added. In a channel with the bound 0, the queue may hold one message,
+    /// which the receiver takes at once.
     fn has_room(&self) -> bool {
         self.bound.is_none_or(|bound| self.messages.len() < bound.max(1))
     }
@@ -213,8 +213,8 @@ impl<T> Channel<T> {
         state
     }
 
-    /// Waits until `mine` messages have been received. If the receiver is gone, returns an error with the
-    /// message.
+    /// Waits until the receiver has received the first `mine` messages. If the receiver is gone, returns an
+    /// error with the message.
     fn wait_until_received(
         &self,
         mut state: MutexGuard<'_, State<T>>,

@@ -142,13 +142,13 @@ impl<T> JoinHandle<T> {
         &self.started.thread
     }
 
-    /// Returns true if the work of the thread is done, so that the thread has ended or is about to end.
+    /// Returns true if the thread has done its work: it has ended, or is about to end.
     pub fn is_finished(&self) -> bool {
         self.started.is_finished()
     }
 }
 
-/// Runs `f`, which can start threads that borrow from outside, and waits until these threads end, like
+/// Runs `f`, which can start threads that borrow the caller's values, and waits until these threads end, like
 /// [`std::thread::scope`]. `f` is given the scope itself and not a reference to the scope.
 #[track_caller]
 pub fn scope<'env, T>(f: impl for<'scope> FnOnce(Scope<'scope, 'env>) -> T) -> T {
@@ -196,7 +196,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         &self.started.thread
     }
 
-    /// Returns true if the work of the thread is done, so that the thread has ended or is about to end.
+    /// Returns true if the thread has done its work: it has ended, or is about to end.
     pub fn is_finished(&self) -> bool {
         self.started.is_finished()
     }
@@ -266,7 +266,7 @@ impl Thread {
         self.0.parking.get_or_init(new)
     }
 
-    /// Returns the thread's number, which is different for every thread of the process.
+    /// Returns the number of the thread; each thread of the process has a different number.
     pub fn id(&self) -> ThreadId {
         self.0.id
     }
@@ -276,7 +276,8 @@ impl Thread {
         self.0.name.as_deref()
     }
 
-    /// Ends the current `park` of the thread, or else makes its next `park` return at once.
+    /// Ends the current `park` of the thread; if the thread is not parked, makes its next `park` return at
+    /// once.
     #[track_caller]
     pub fn unpark(&self) {
         let Parking { token, unparked } = self.parking();

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A page is not fetched again if the process has died this number of times while it fetched the page.
+/// The number of deaths after which a page is given up: the process died this many times while it fetched the
+/// page.
 pub const DEADLY: u32 = 3;
 
 /// The time for which the rules of a site are valid (RFC 9309, section 2.4).
@@ -72,8 +73,8 @@ pub struct Limits {
     pub patience: Duration,
     /// The time that a stripe rests after each page; a site may ask for a longer rest.
     pub delay: Duration,
-    /// How many pages of a site are fetched at the same time. If a site asks for pauses, there is a pause
-    /// between any two of its pages.
+    /// How many pages of a site are fetched at the same time. If a site asks for pauses, the crawler pauses
+    /// between any two pages of the site.
     pub per_site: usize,
 }
 
@@ -82,7 +83,7 @@ pub struct Limits {
 pub struct Added {
     /// Pages that had not been seen before.
     pub new: Vec<Job>,
-    /// The number of pages beyond the limit.
+    /// The number of pages that were not added because they are beyond the limit.
     pub left_out: usize,
 }
 
@@ -93,7 +94,8 @@ pub enum Failure {
     Busy(Option<Duration>),
     /// There was no answer, or the answer was broken.
     NoAnswer,
-    /// There was no answer to the last try. An unanswered page counts as failed only if its site answers.
+    /// There was no answer to the last try. A page without an answer counts as failed only if the site of the
+    /// page answers.
     Unanswered,
 }
 
@@ -116,6 +118,6 @@ pub enum Trouble {
     OfTheSite(Duration),
     /// The site is already paused, or was already left to the next run.
     Known,
-    /// The site is left to the next run. The variant has the pages of the site that still wait.
+    /// The site is left to the next run. The variant contains the waiting pages of the site.
     Left(Vec<Job>),
 }

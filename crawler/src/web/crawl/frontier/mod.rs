@@ -8,23 +8,23 @@
 //!                   └───────── failed, give_back ────────┘
 //! ```
 //!
-//! Each site has some number of stripes. A page takes a stripe, and the stripe is free again some time
-//! *after* the page is finished: this time is the pause that politeness demands. No thread sleeps during a
-//! pause: the end of each pause is in a list of times, and [`take`](Frontier::take) checks which of these
-//! times have passed.
+//! Each site has a number of stripes. A page takes a stripe, and the stripe is free again some time *after*
+//! the page is finished: this time is the pause that politeness demands. No thread sleeps during a pause: the
+//! end of each pause is in a list of times, and [`take`](Frontier::take) checks which of these times have
+//! passed.
 //!
-//! A stripe of [`StripedExecutor`](executor::StripedExecutor) starts its next task as soon as its current
-//! task has ended, and runs its tasks in the order of their submission. In the frontier, a stripe gets its
-//! next page after a delay, and the page that is nearest to the start is handed out first.
+//! A stripe of [`StripedExecutor`](executor::StripedExecutor) is different: it starts its next task as soon
+//! as its current task has ended, and runs its tasks in the order of their submission. In the frontier, a
+//! stripe gets its next page after a delay, and the page that is nearest to the start is handed out first.
 //!
 //! # A site that is away
 //!
 //! At first, a failure counts against the site, and not against the page. After some failures in a row, or if
-//! the site demands it, the site is closed and paused; after the pause, the crawler asks the site for its
-//! rules again. If the site answers, the failures count against the pages. If the site does not answer, its
-//! pause is doubled, and its pages keep their places and their tries. If a site does not answer for longer
-//! than the crawl's patience, the site is left to the next run: its pages still wait in the state, and the
-//! next run fetches them.
+//! the site demands this, the site is closed and paused; after the pause, the crawler asks the site for its
+//! rules again. If the site answers, the failures count against the pages. If the site does not answer, the
+//! pause of the site is doubled, and its pages keep their places and their tries. If a site does not answer
+//! for longer than the crawl's patience, the site is left to the next run: its pages still wait in the state,
+//! and the next run fetches them.
 //!
 //! # Invariants
 //!
@@ -33,11 +33,11 @@
 //!    to it is finished. So after the last page is finished, no other page can be added.
 //! 3. The number of pages of a site that are being fetched is at most the number of its stripes; a resting
 //!    stripe has no page.
-//! 4. A closed site has no stripes: it is being asked for its rules, or will be asked, and none of its pages
-//!    is handed out.
+//! 4. A closed site has no stripes: it is being asked for its rules, or will be asked for them, and none of
+//!    its pages is handed out.
 //! 5. If a site was left to the next run, none of its pages is open.
-//! 6. At most one page in progress was also in progress at two earlier deaths of the process. So only this
-//!    page can be the cause of a third death.
+//! 6. Among the pages in progress, at most one was also in progress at two earlier deaths of the process. So
+//!    only this page can be the cause of a third death.
 //!
 //! The frontier has no lock and no clock: its owner passes the current time as an argument.
 
@@ -71,7 +71,7 @@ pub struct Frontier {
     sum: RandomState,
     /// Sites that have a job to hand out, in the order in which they are served.
     ready: VecDeque<Arc<str>>,
-    /// Jobs that wait until the suspect, which is being fetched, is finished.
+    /// Jobs that wait until the suspect is finished; the suspect is being fetched.
     held_up: Vec<Job>,
     suspect: Option<(Kind, Arc<str>)>,
     /// Future events, ordered by their time, and then by the order in which they were added.
@@ -122,8 +122,8 @@ impl Frontier {
     }
 
     // ANCHOR: add
-    /// Adds the pages that have not been seen yet. Call this method before the page that links to the added
-    /// pages is [`done`](Self::done).
+    /// Adds the pages that have not been seen yet. The caller must call this method before the page that
+    /// links to the added pages is [`done`](Self::done).
     pub fn add(&mut self, pages: impl IntoIterator<Item = Job>) -> Added {
         let mut added = Added::default();
         for page in pages {
@@ -160,8 +160,8 @@ impl Frontier {
     // ANCHOR_END: add
 
     // ANCHOR: take
-    /// Takes up to `most` jobs that may be done now: the sites take turns, and each site hands out its page
-    /// that is nearest to the start. The returned jobs count as being in progress.
+    /// Takes up to `most` jobs that may be done now: the sites are served in rotation, and each site hands
+    /// out its page that is nearest to the start. The returned jobs count as being in progress.
     pub fn take(&mut self, most: usize, now: Instant) -> Vec<Job> {
         while let Some(first) = self.later.first_entry().filter(|first| first.key().0 <= now) {
             match first.remove() {
@@ -217,7 +217,7 @@ impl Frontier {
         self.look_at(name);
     }
 
-    /// Records that a site was asked just now: one of its stripes rests.
+    /// Records that a site was asked just now, so one of its stripes rests.
     pub fn has_been_asked(&mut self, job: &Job, now: Instant) {
         self.is_no_suspect(job);
         self.site_of(job).taken += 1;
@@ -243,7 +243,7 @@ impl Frontier {
     }
 
     /// Records the end of a pause that a site asked for in an earlier run. Returns true if the pause ends
-    /// later than the patience of this run allows; then the site is left to the next run.
+    /// later than the patience of this run allows; if so, the site is left to the next run.
     pub fn leave_alone(&mut self, name: &Arc<str>, until: Instant, now: Instant) -> bool {
         let new = || Site::default();
         let site = self.sites.entry(Arc::clone(name)).or_insert_with(new);

@@ -33,8 +33,8 @@ pub(super) struct Site {
     pub(super) rests: u32,
     /// The number of times that the site was asked and did not answer.
     pub(super) outages: u32,
-    /// True if one of the failures in a row was an answer that said that the server is busy. After an answer
-    /// that said that the server is busy, only a fetched page shows that the site works.
+    /// True if the server has said, in one of the answers that count as failures in a row, that it is busy.
+    /// After an answer that said that the server is busy, only a fetched page shows that the site works.
     pub(super) is_busy: bool,
     /// The time of the first of the failures in a row.
     pub(super) since: Option<Instant>,
@@ -47,8 +47,8 @@ pub(super) struct Site {
     pub(super) is_other: bool,
 }
 
-/// A page that waits to be fetched. The collection that contains the waiting page determines the page's
-/// site and depth.
+/// A page that waits to be fetched. The page's site and depth are determined by the collection that contains
+/// the page.
 pub(super) struct Waiting {
     pub(super) url: Arc<str>,
     pub(super) attempts: u32,
@@ -68,9 +68,8 @@ impl Site {
         self.must_be_asked || self.taken < self.stripes && !self.waiting.is_empty()
     }
 
-    /// Puts a page in front of all other pages of its depth. The page's last try counts, unless a question
-    /// to the site has stayed unanswered (see `outages`)
-    /// since then.
+    /// Puts a page in front of all other pages of its depth. The last try of the page counts, unless a
+    /// question to the site has stayed unanswered (see `outages`) since this try.
     pub(super) fn put_back(&mut self, page: Job, outages: u32) {
         let attempts = page.attempts + u32::from(self.outages == outages);
         let waiting = Waiting { url: page.url, attempts, deaths: page.deaths };

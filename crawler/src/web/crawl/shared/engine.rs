@@ -1,5 +1,5 @@
-//! The engine: one connection, which is reopened when it breaks, and an error message for each way in which
-//! it can fail.
+//! The engine: one connection, which is reopened after it breaks, and an error message for each way in which
+//! the engine can fail.
 
 use anyhow::{anyhow, bail};
 use redis::{Client, Cmd, Connection, ErrorKind, FromRedisValue, RedisError, cmd, pipe};
@@ -13,7 +13,7 @@ const SCRIPT: &str = include_str!("script.lua");
 const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// An engine that stores a crawl.
+/// The checksum by which the engine identifies the script.
 pub(super) struct Engine {
     client: Client,
     connection: Option<Connection>,
@@ -90,7 +90,7 @@ impl Engine {
         self.query(cmd("EVALSHA").arg(sum).arg(1).arg(prefix).arg(request))
     }
 
-    /// Sends a command about a key of the crawl.
+    /// Sends one command that is about a key of the crawl.
     pub(super) fn ask<T: FromRedisValue>(
         &mut self,
         name: &str,
@@ -180,7 +180,7 @@ impl Engine {
     }
 }
 
-/// Returns what is wrong with the engine's certificate, if the error is a certificate error.
+/// If the error is a certificate error, returns what is wrong with the engine's certificate.
 #[cfg(feature = "tls")]
 fn distrust(error: &RedisError) -> Option<String> {
     let cause = error.source()?.downcast_ref::<Arc<dyn Error + Send + Sync>>()?;

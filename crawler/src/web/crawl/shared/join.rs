@@ -46,8 +46,8 @@ fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
     differ
 }
 
-/// Refuses a file of another crawl: a file has the pages of only one crawl, because otherwise its graph would
-/// mix two crawls.
+/// Refuses a file of another crawl: a file has the pages of only one crawl, because otherwise the graph of
+/// the file would mix two crawls.
 pub(super) fn refuse_others(state: &State, crawl: &str) -> anyhow::Result<()> {
     let path = state.path().display();
     match state.note(CRAWL)? {
@@ -76,7 +76,7 @@ pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Re
     Ok((name, true))
 }
 
-/// An entry of the stream of records: its mark, and then names and values, which alternate.
+/// An entry of the stream of records: its mark, and then its names and values in alternation.
 type Entry = (String, Vec<String>);
 
 /// Writes records that an earlier run with this file has left in the engine: the run ended before it wrote

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-/// The smallest number of marks for which a command to the engine is worthwhile.
+/// The smallest number of marks for which it is worthwhile to send a command to the engine.
 const MANY: usize = 64;
 
 /// The marks of records that the engine still keeps, in order; each mark has the number of the write to the
@@ -22,7 +22,7 @@ impl Marks {
     }
 
     /// Returns the mark up to which the engine may delete records when this number of writes is durable.
-    /// Returns `None` if there are too few records for a command, unless it is the `last` command.
+    /// Returns `None` if there are too few records for a command, unless this is the `last` command.
     pub(super) fn take(&mut self, durable: u64, last: bool) -> Option<String> {
         let count = self.0.partition_point(|(writes, _)| *writes <= durable);
         if count < MANY && !last {

@@ -1,4 +1,4 @@
-//! One process's part in a crawl: the outcomes that the process has not sent yet, and its data about the
+//! The part of one process in a crawl: the outcomes that the process has not sent yet, and its data about the
 //! engine.
 
 use super::Fenced;
@@ -145,8 +145,8 @@ impl Member {
         unwritten
     }
 
-    /// Sends the waiting outcomes, and takes up to `most` leases. Before any other request, a request without
-    /// an answer is sent again unchanged.
+    /// Sends the waiting outcomes to the engine, and takes up to `most` leases. Before any other request, a
+    /// request without an answer is sent again unchanged.
     pub(super) fn bring(&mut self, most: usize) -> Result<Vec<Fenced>, Trouble> {
         let mut leases = Vec::new();
         loop {
@@ -167,7 +167,8 @@ impl Member {
             let is_old = sent.at.elapsed() > self.lease / 2;
             for lease in self.hear(&answer, sent.brought)? {
                 if is_old || leases.len() >= most {
-                    // If the answer took a long time, the lease may expire before the work is done.
+                    // If the answer took a long time, a lease in the answer may expire before its work is
+                    // done.
                     self.waiting.push(Brought::back(lease));
                 } else {
                     leases.push(lease);

@@ -1,4 +1,4 @@
-//! The store of a crawl that many processes work on; it is in a Redis or Valkey server that all processes
+//! The store of a crawl that has many processes; the store is in a Redis or Valkey server that all processes
 //! use.
 //!
 //! ```text
@@ -64,8 +64,8 @@ pub struct Joining<'j> {
     pub engine: &'j str,
     /// The name of the crawl.
     pub crawl: &'j str,
-    /// The settings that determine the set of pages and the requests to sites, which must be the same in
-    /// each process.
+    /// The settings that determine the set of pages and the requests to sites; they must be the same in each
+    /// process.
     pub settings: Value,
     /// The duration of a lease.
     pub lease: Duration,
@@ -84,7 +84,7 @@ impl AsRef<Lease> for Fenced {
     }
 }
 
-/// The pages of a crawl, as one of its processes sees them.
+/// The pages of a crawl, as seen by one process of the crawl.
 pub struct Shared {
     /// The pages that this process has recorded.
     state: Arc<State>,
@@ -164,8 +164,8 @@ impl Store for Shared {
         }
     }
 
-    /// Tries to report the outcomes until the leases have expired; after that, the engine ignores the
-    /// outcomes.
+    /// Tries to report the outcomes until their leases have expired; after that time, the engine would ignore
+    /// the outcomes.
     fn finish(&self) -> anyhow::Result<()> {
         let mut member = self.member();
         let patience = self.patience.min(member.lease);

@@ -52,7 +52,7 @@ pub(super) struct Link(String, String, u32, u64, String, bool);
 #[derive(Serialize)]
 pub(super) struct Request<'r> {
     pub(super) worker: &'r str,
-    /// The file in which the worker records the accepted outcomes.
+    /// The name of the file in which the worker records the accepted outcomes.
     pub(super) file: &'r str,
     /// The number that this worker gives to the request. A request that is sent again keeps its number.
     pub(super) number: u64,

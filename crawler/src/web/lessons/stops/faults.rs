@@ -1,12 +1,12 @@
-//! The classic listing's ways to stop a crawl. Each way does one thing wrong, as in the listing, and does
-//! everything else correctly.
+//! The ways in which the classic listing stops a crawl. Each way does one thing wrong, as in the listing, and
+//! does everything else correctly.
 
 use super::{Crawl, Page, SITE, TwoDays};
 use executor::{ExecutorService, NotTerminated};
 use std::time::Duration;
 
-/// The time that the listing waits for its tasks. The time that the slow page takes is longer than this
-/// time limit, for any value of the limit.
+/// The time that the listing waits for its tasks. The slow page takes longer than this time limit, whatever
+/// the limit is.
 const TIMEOUT: Duration = Duration::from_millis(50);
 
 /// `/news` is complete when the request to stop arrives. The task for `/news` has not returned yet, so the
@@ -51,7 +51,7 @@ pub fn wrappers() -> TwoDays {
     crawl.next_day(left)
 }
 
-/// From the site, returns the page that has the given name.
+/// Returns the page with the given name on the site.
 fn address(name: &str) -> Option<Page> {
     SITE.iter().map(|(page, _)| *page).find(|page| *page == name)
 }

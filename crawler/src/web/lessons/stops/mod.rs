@@ -1,9 +1,9 @@
 //! Ways to stop a crawl: four ways lose pages or fetch them again, and one way does neither.
 //!
 //! Each way is a function that starts a crawl of a small site on a real pool, and makes one page wait at a
-//! chosen moment. When the page has reached this moment, the crawl is told to stop. So every run of a way
-//! does the same steps. After the stop, a second day is simulated: a crawl that is not stopped begins with
-//! the state that the first crawl saved. The site has recorded the pages that were requested on both days.
+//! given moment. When the page has reached this moment, the crawl is told to stop. So every run of a way does
+//! the same steps. After the stop, a second day is simulated: a crawl that is not stopped begins with the
+//! state that the first crawl saved. The site has recorded the pages that were requested on both days.
 //!
 //! | way | what the first day forgets |
 //! |---|---|
@@ -28,7 +28,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The watchdog's limit: the time after which a wait panics.
+/// The limit of the watchdog: a wait that takes longer than this time panics.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An address of the site.
@@ -47,7 +47,7 @@ pub const SITE: [(Page, &[Page]); 7] = [
 ];
 // ANCHOR_END: site
 
-/// A server that records which pages it has sent.
+/// A server that records the pages that it has sent.
 #[derive(Default)]
 struct Server {
     sent: Mutex<Vec<Page>>,
@@ -108,8 +108,8 @@ struct Crawl {
 }
 
 impl Crawl {
-    /// Starts the crawl with the first page. The moment begins after `tasks` tasks of the crawl have
-    /// reached it.
+    /// Starts the crawl with the first page. The moment begins when `tasks` tasks of the crawl have reached
+    /// it.
     fn start(
         (threads, tasks): (usize, usize),
         work: impl Fn(&Arc<Crawl>, Page, &CancelToken) -> Result<(), Cancelled> + Send + Sync + 'static,
@@ -143,9 +143,9 @@ impl Crawl {
     }
 
     // ANCHOR: classic_task
-    /// Submits a page's links, one after the other, until the task is told to stop, like the task of the
-    /// classic listing. The classic listing submits every link that it finds. This function submits a link
-    /// only if it is new.
+    /// Submits the links of a page, one after the other, until the task is told to stop; the task of the
+    /// classic listing does the same. The classic listing submits every link that it finds. This function
+    /// submits a link only if it is new.
     fn submit_links(self: &Arc<Self>, links: &[Page], token: &CancelToken) -> Result<(), Cancelled> {
         for &link in links {
             token.check()?;

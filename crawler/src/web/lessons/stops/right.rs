@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The duration of one wait for the tasks. The wait is repeated as often as necessary.
 const TICK: Duration = Duration::from_millis(5);
 
-/// The position of a task when the request to stop arrives.
+/// The point that a task has reached when the request to stop arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Point {
     /// The task is waiting for the server.
@@ -30,7 +30,8 @@ struct State {
 }
 
 impl State {
-    /// Records in one step that a page is done, and its links. Returns the links that are new in the state.
+    /// Records in one step both the links of a page and that the page is done. Returns the links that are new
+    /// in the state.
     fn write(&mut self, page: Page, links: &[Page]) -> Vec<Page> {
         let mut new = links.to_vec();
         new.retain(|link| !self.found.contains(link));
@@ -47,7 +48,7 @@ impl State {
 // ANCHOR_END: state
 
 /// The request to stop arrives when the task of `stopped` is at `point`. The task gives up only after the
-/// first wait for this task has ended.
+/// first wait for it has ended.
 // ANCHOR: right
 pub fn right(threads: usize, point: Point, stopped: Page) -> TwoDays {
     let state = Arc::new(Mutex::new(State { found: vec![SITE[0].0], done: Vec::new() }));

@@ -27,15 +27,15 @@ pub struct Links {
     /// most [`LONGEST`] bytes, but with any scheme and host. The list is empty if the document is
     /// `nofollow`.
     pub links: Vec<Url>,
-    /// The document's own choice of its URL: the first `<link rel=canonical>` with a valid URL.
-    /// The canonical URL is not among the links.
+    /// The URL that the document itself names as its canonical URL: the first `<link rel=canonical>` with a
+    /// valid URL. The canonical URL is not among the links.
     pub canonical: Option<Url>,
     /// The names of the document's parts: each `id`, and the `name` of each `<a>`.
     pub parts: Vec<String>,
     /// Parts of documents to which the links lead: each URL with the text after its `#`, in the form in which
     /// a browser looks for this text.
     pub fragments: Vec<(String, String)>,
-    /// True if the document asks crawlers not to follow its links, by the word `nofollow` or `none` in a
+    /// True if the document asks crawlers not to follow its links: it has the word `nofollow` or `none` in a
     /// `<meta name=robots>`.
     pub nofollow: bool,
     /// The number of links that were left out because there are too many or because they are too long.
@@ -147,7 +147,7 @@ impl Page {
 
     /// Keeps a link, unless it is already known, has a scheme that is not fetched, or is beyond a limit.
     fn link(&mut self, href: Option<&str>) {
-        // As the URL standard demands, this line removes spaces and control characters at both ends.
+        // This line removes spaces and control characters at both ends, as the URL standard demands.
         let Some(href) = href.map(|href| href.trim_matches(|c: char| c <= ' ')) else { return };
         if href.contains('#') && href.len() <= LONGEST && self.fragments.len() < self.limit {
             self.fragments.push(href.to_owned());

@@ -1,8 +1,8 @@
 //! `robots.txt`: the rules that say which URLs of its site a crawler may fetch (RFC 9309).
 //!
-//! A file has groups of rules, and each group is for some crawlers. All groups that name this crawler apply
-//! together; if no group names it, the groups for `*` apply. Among the rules that match a URL, the longest
-//! rule decides.
+//! A file has groups of rules, and each group applies to some crawlers. All groups that name this crawler
+//! apply together; if no group names it, the groups for `*` apply. Among the rules that match a URL, the
+//! longest rule decides.
 
 use super::urls::{LONGEST, Octet, encode, is_unreserved, is_web, normalise, octets};
 use memchr::memmem;
@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 use url::Url;
 
-/// How many bytes of a file are read; RFC 9309, section 2.5, demands at least 500 KiB. A line that is cut off
-/// at this limit is ignored.
+/// The number of bytes of a file that are read; RFC 9309, section 2.5, demands at least 500 KiB. A line that
+/// is cut off at this limit is ignored.
 pub const LOOKED_AT: usize = 512 << 10;
 
 /// The longest pause that a file may ask for between two requests. If a file asks for a longer pause, the
@@ -21,7 +21,7 @@ pub const LONGEST_DELAY: Duration = Duration::from_mins(1);
 /// The largest number of sitemaps that are kept from one file.
 const MOST_SITEMAPS: usize = 1000;
 
-/// The rules of a site for one crawler.
+/// The rules of a site that apply to one crawler.
 ///
 /// The rules apply to URLs of the site from which the file comes, that is, to URLs with the same
 /// [`host_key`](super::urls::host_key).
@@ -77,9 +77,9 @@ impl Robots {
         self.rules.iter().find(|rule| rule.matches(&forms)).is_none_or(|rule| rule.is_allowing)
     }
 
-    /// Returns the pause that the site asks for between two requests, at most [`LONGEST_DELAY`]. The line
-    /// `Crawl-delay` is in no RFC; its value is in seconds and may have decimals. If there are several
-    /// lines `Crawl-delay`, the longest pause applies.
+    /// Returns the pause that the site asks for between two requests, but at most [`LONGEST_DELAY`]. The line
+    /// `Crawl-delay` is in no RFC; its value is in seconds and may have decimals. If there are several lines
+    /// `Crawl-delay`, the longest pause applies.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
@@ -227,10 +227,10 @@ impl Rule {
 }
 
 /// Returns true if a text begins with a pattern, or, if `is_whole` is true, matches it completely. In the
-/// pattern, `*` stands for any bytes.
+/// pattern, `*` stands for any number of any bytes.
 ///
-/// Each part between two `*` is matched at its first occurrence, because a later occurrence would leave
-/// less text for the following parts. So a text is read only once, for any number of `*`.
+/// Each part between two `*` is matched at its first occurrence, because a later occurrence would leave less
+/// text for the following parts. So each text is read only once, even if the pattern has many `*`.
 fn matches(pattern: &[u8], is_whole: bool, text: &[u8]) -> bool {
     let mut parts = pattern.split(|byte| *byte == b'*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };

@@ -11,7 +11,7 @@ fn answers(file: &str, paths: &[&str]) -> Vec<bool> {
     paths.iter().map(|path| robots.allows(&url(path))).collect()
 }
 
-/// Checks a file with some paths: the crawler `scout` may fetch exactly the paths without a `!` before
+/// Checks a file and some paths: the crawler `scout` may fetch exactly those paths that have no `!` before
 /// them.
 fn check(file: &str, paths: &[&str]) {
     let robots = Robots::parse(file.as_bytes(), "scout");
@@ -234,7 +234,7 @@ fn patterns_match_what_they_say() {
 
 #[test]
 fn the_longest_rule_decides() {
-    // The published table of a large search engine ("order of precedence for rules"), and then further
+    // Cases: the published table of a large search engine ("order of precedence for rules"), and then further
     // cases.
     for (allow, disallow, path, is_allowed) in [
         ("/p", "/", "/page", true),

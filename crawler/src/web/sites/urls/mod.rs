@@ -1,9 +1,9 @@
-//! Normalises URLs, and decides which of them a crawl may fetch.
+//! Normalises URLs, and decides which URLs a crawl may fetch.
 //!
 //! Two URLs name the same page if [`normalise`] makes them equal, by the rules of RFC 3986, section 6.2.
-//! [`Scope`] decides which URLs are fetched: only `http` and `https`, only hosts that the user has named,
-//! and no private addresses. A name can still resolve to a private address, so the code that connects must
-//! call [`is_private_address`] again for the address.
+//! [`Scope`] decides which URLs are fetched: only `http` and `https`, only hosts that the user has named, and
+//! no private addresses. A name can still resolve to a private address, so before connecting, the program
+//! must call [`is_private_address`] again for the address.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use hypertext_http::is_private_address;
@@ -29,8 +29,7 @@ pub const LONGEST: usize = 8000;
 pub fn normalise(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);
-    // Both calls fail only for a URL without a host, and a URL without a host has neither user name nor
-    // password.
+    // Both calls fail only for a URL without a host, and such a URL has neither user name nor password.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     let named = url.host_str().and_then(|host| host.strip_suffix('.')).filter(|name| !name.ends_with('.'));
@@ -60,7 +59,8 @@ fn decoded(text: &str) -> Cow<'_, str> {
     for octet in octets(text.as_bytes()) {
         match octet {
             Octet::Plain(byte) => written.push(byte),
-            // A byte after a lone `%` is not decoded, because both together could look like an encoding.
+            // A byte after a lone `%` is not decoded, because `%` and the decoded byte could look like an
+            // encoding.
             Octet::Encoded(byte)
                 if is_unreserved(byte) && !written.iter().rev().take(2).any(|byte| *byte == b'%') =>
             {
@@ -116,9 +116,9 @@ pub(super) fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 
-/// Returns the site of a URL: scheme, host, and the port unless it is the scheme's default port. Examples
-/// are `https://example.org` and `http://[2001:db8::1]:8080`. Pages of the same site share a `robots.txt`
-/// (RFC 9309, section 2.3) and the pauses between requests.
+/// Returns the site of a URL: its scheme, its host, and its port, unless the port is the default port of the
+/// scheme. Examples are `https://example.org` and `http://[2001:db8::1]:8080`. Pages of the same site share a
+/// `robots.txt` (RFC 9309, section 2.3) and the pauses between requests.
 ///
 /// The site is `null` if the scheme is neither `http` nor `https` nor another scheme with hosts.
 pub fn host_key(url: &Url) -> String {
@@ -131,7 +131,7 @@ pub fn host_key(url: &Url) -> String {
 pub enum Refused {
     /// The URL has more than [`LONGEST`] bytes.
     TooLong,
-    /// The URL is neither `http` nor `https`. The field has the scheme of the URL.
+    /// The URL is neither `http` nor `https`. The field contains the scheme of the URL.
     Scheme(String),
     /// The host is neither the host of a start page nor an allowed host.
     Host,

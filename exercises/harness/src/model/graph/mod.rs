@@ -1,10 +1,10 @@
 //! Records the graph of a small program under the model: every state of the program, and every choice in each
 //! state.
 //!
-//! [`record`] runs a [`Scenario`] many times. Each run repeats the choices of an earlier run, up to a state
-//! with a choice that no run has taken yet. In this state the run takes the new choice, and goes on until it
-//! reaches a known state. When no choice is left, the graph is complete. [`walk`] runs the same program with
-//! random choices and compares each step with the graph.
+//! [`record`] runs a [`Scenario`] many times. Each run repeats the choices of an earlier run until it reaches
+//! a state with a choice that no run has made yet. In this state the run makes the new choice, and goes on
+//! until it reaches a known state. When all choices of all states have been made, the graph is complete.
+//! [`walk`] runs the same program with random choices and compares each step with the graph.
 //!
 //! # When two runs are in the same state
 //!
@@ -20,8 +20,8 @@
 //! A thread has more stopping points than recorded events: for example, it stops after an unlock, and again
 //! before the next lock. Between two points without an event, the thread changes nothing that another thread
 //! can read. So such a *quiet* step commutes with all steps of other threads, and counts as a part of the
-//! thread's next event. No code is needed for quiet steps: a quiet step does not change the trace, so the
-//! points before and after it are one state. This state has the choices of both points.
+//! thread's next event. Quiet steps need no code: a quiet step does not change the trace, so the points
+//! before and after the step are one state. This state has the choices of both points.
 
 mod run;
 mod search;
@@ -64,15 +64,15 @@ impl Scenario {
         Self::default()
     }
 
-    /// Adds a thread. `runs` is the code of `body`, as a learner would write it.
+    /// Adds a thread. `runs` is the code of `body` as text, as a learner would write it.
     #[must_use]
     pub fn thread(mut self, name: &str, runs: &str, body: impl FnOnce() + Send + 'static) -> Self {
         self.threads.push((Player { name: name.to_owned(), runs: runs.to_owned() }, Box::new(body)));
         self
     }
 
-    /// Promises that every run makes this [`step`](crate::step) before it ends. `broken` describes the
-    /// failure.
+    /// Promises that this [`step`](crate::step) happens in every run before the run ends. `broken` describes
+    /// the failure.
     #[must_use]
     pub fn promise(mut self, step: &'static str, broken: &'static str) -> Self {
         self.promises.push((step, broken));
@@ -80,7 +80,7 @@ impl Scenario {
     }
 }
 
-/// Returns the threads of a scene, and all of its states.
+/// Returns the threads of a scene, and all states of the scene.
 ///
 /// # Panics
 /// Panics if the scene uses objects that the recorder does not see, or has too many states.
@@ -94,8 +94,8 @@ pub fn record(scene: &Scene) -> (Vec<Player>, Vec<State>) {
     (players, states.unwrap_or_else(|problem| panic!("{}: {problem}", scene.name)))
 }
 
-/// Takes the given number of random steps in a scene, and compares each of them with the graph. When a run
-/// ends, the walk begins again.
+/// Makes the given number of random steps in a scene, and compares each step with the graph. When a run ends,
+/// the walk begins again.
 ///
 /// # Errors
 /// Returns an error if a step or an end is not in the graph.

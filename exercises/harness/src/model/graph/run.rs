@@ -39,10 +39,10 @@ pub(super) trait Chooses {
     fn picks(&mut self, sleepers: usize) -> usize;
 }
 
-/// A point of a run at which a thread or a sleeper is chosen, as the recorder shows this point.
+/// A point of a run, as the recorder sees it, at which a thread or a sleeper is chosen.
 pub(super) struct Now<'a> {
     record: &'a Record,
-    /// The last choice, and the step that followed it.
+    /// The last choice, and the step that followed the choice.
     pub(super) step: Option<&'a Step>,
     /// The last step of each thread.
     pub(super) did: &'a [Stand],
@@ -53,7 +53,7 @@ pub(super) struct Now<'a> {
 #[derive(Default)]
 pub(super) struct Step {
     pub(super) thread: usize,
-    /// All actions of the step, in words; empty if no other thread could notice them.
+    /// All actions of the step, in words; the text is empty if no other thread could notice the actions.
     pub(super) text: String,
     pub(super) line: Option<u32>,
     /// The first action of the step, in words.
@@ -95,7 +95,7 @@ pub(super) fn run(scene: &Scene, chooses: Rc<RefCell<dyn Chooses>>) -> Vec<Playe
         }
         STARTED.set(true);
         loop {
-            // The scheduler never chooses this thread again. While this thread can run, shuttle does not
+            // The scheduler never chooses this thread again. As long as this thread can run, shuttle does not
             // report a deadlock.
             locks::others_may_come_first();
         }
@@ -141,7 +141,7 @@ impl Scheduler for Director {
             return find(0);
         }
         // In shuttle and in the record, the thread that starts the scene has the first number, and the
-        // threads of the scene have the numbers after it.
+        // threads of the scene have the numbers that follow.
         let can = runnable.iter().filter(|task| task.runnable()).map(|task| usize::from(task.id()));
         let can: Vec<usize> = can.filter_map(|task| task.checked_sub(1)).collect();
         STARTED.set(false);
@@ -168,7 +168,8 @@ impl Scheduler for Director {
     }
 }
 
-/// Returns true if the event belongs to the trace: another thread can notice it, or a promise needs it.
+/// Returns true if the event belongs to the trace: another thread can notice the event, or a promise needs
+/// the event.
 fn counts(event: &Event) -> bool {
     let quiet = matches!(
         event.action,
@@ -239,7 +240,7 @@ impl Now<'_> {
         self.record.threads.iter().skip(1)
     }
 
-    /// Returns the end of the run, if the run has ended.
+    /// Returns how the run has ended, or `None` if the run goes on.
     pub(super) fn end(&self, can: &[usize]) -> Option<End> {
         if let Some((step, what)) = self.step.and_then(|step| step.panics.as_ref().map(|what| (step, what))) {
             let name = &self.record.threads[step.thread + 1].name;

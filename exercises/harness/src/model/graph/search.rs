@@ -9,11 +9,11 @@ use super::run::{Chooses, Now, Step};
 /// The largest number of states: a larger program is too large for a human scheduler.
 const MOST_STATES: usize = 5_000;
 
-/// The thread that goes on, and, for each notification that could wake one of several sleepers, the sleeper
-/// that is picked.
+/// The thread that goes on; for each notification that could wake one of several sleepers, also the sleeper
+/// that is woken.
 type Choice = (usize, Vec<usize>);
 
-/// A search that takes every choice of every state.
+/// A search that makes every choice in every state.
 #[derive(Default)]
 pub(super) struct Search {
     /// The choices that no run has made yet, each with all choices that lead to it.
@@ -21,7 +21,7 @@ pub(super) struct Search {
     /// The choices that this run repeats first.
     given: Vec<Choice>,
     way: Vec<Choice>,
-    /// The number of sleepers picked since the last choice.
+    /// The number of sleepers that were chosen since the last choice of a thread.
     asked: usize,
     /// The known points, each with the trace, the number of quiet steps of each thread since its last event,
     /// and the threads that can run.
@@ -40,8 +40,8 @@ struct Found {
     /// point each thread is at its next event, so the recorder knows what the thread waits for.
     quiet: usize,
     state: State,
-    /// For each thread that can go on: its possible steps, and how each of them begins. Only a notification
-    /// has several possible steps.
+    /// For each thread that can go on: its possible steps, and the beginning of each step. Only a
+    /// notification has several possible steps.
     moves: BTreeMap<(usize, String), (Move, String)>,
 }
 
@@ -73,7 +73,7 @@ impl Search {
         number
     }
 
-    /// Notes that the last choice has led to this state.
+    /// Records that the last choice has led to this state.
     fn moved(&mut self, step: &Step, from: usize, to: usize) {
         let Step { thread, text, line, begins, .. } = step;
         let step = Move { thread: *thread, to, text: text.clone(), line: *line };
@@ -145,7 +145,7 @@ impl Chooses for Search {
     }
 }
 
-/// Returns the states, numbered by their distance from the first.
+/// Returns the states, numbered in the order of their distance from the first state.
 fn in_order(mut found: Vec<Found>) -> Vec<State> {
     let (mut order, mut place) = (Vec::new(), vec![None; found.len()]);
     let mut queue = VecDeque::from([0]);
