@@ -13,11 +13,11 @@
 //! ```
 //!
 //! If all callbacks were deferred, a `complete` or a `cancel` inside a callback would return before the
-//! callbacks that this call causes have run. So up to a depth of [`DEPTH`], a call runs all the callbacks
-//! that it causes before it returns.
+//! callbacks that it triggers have run. So up to a depth of [`DEPTH`], a `complete` or a `cancel` returns
+//! only after all the callbacks that it triggers have run.
 //!
 //! The `Drop` of a value that a task has captured or returned is user code, too. The drops of these values
-//! can nest: for example, the value may be the last copy of another task.
+//! can nest: for example, a dropped value may be the last copy of another task, which is then dropped, too.
 //!
 //! # A callback that waits
 //!
@@ -61,7 +61,7 @@ const DEPTH: usize = 32;
 struct Nesting {
     /// The current depth: how many callbacks of this thread are nested inside each other.
     depth: usize,
-    /// How many waits of this thread are now calling deferred callbacks.
+    /// The number of nested waits in which this thread is now calling deferred callbacks.
     waits: usize,
     deferred: VecDeque<UserCode>,
 }

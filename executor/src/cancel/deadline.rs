@@ -9,7 +9,8 @@ use crate::sync::{Arc, Duration, Instant};
 use crate::time;
 
 impl CancelToken {
-    /// Makes a child that is cancelled after `timeout`, unless it was cancelled before.
+    /// Makes a child token that is cancelled after `timeout`, unless another cancel reaches the child
+    /// earlier.
     ///
     /// The [reason](Self::reason) of the child then says [`CancelKind::Deadline`]. The time begins at this
     /// call, even if the work begins later. The deadlines of the child's ancestors limit the child, too. With
@@ -83,7 +84,7 @@ impl CancelToken {
         false
     }
 
-    /// Notes that a timer will cancel the task of this token.
+    /// Remembers that a timer will cancel the task of this token.
     pub(crate) fn note_time_limit(&self) {
         self.if_live(|state| state.is_limited = true);
     }

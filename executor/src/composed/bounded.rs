@@ -368,8 +368,8 @@ pub struct BoundedStats {
     /// The number of tasks under way: tasks that wait or run in the underlying executor, and handed-out tasks
     /// that a user still keeps.
     pub under_way: usize,
-    /// The bound: the largest number of tasks that can be under way. For a while after `set_bound`,
-    /// more tasks can be under way.
+    /// The bound: the largest number of tasks that can be under way. After `set_bound` has lowered the bound,
+    /// more tasks than the bound can be under way for a while.
     pub bound: usize,
     /// The number of submitters that wait for a permit.
     pub waiting: usize,

@@ -1,4 +1,5 @@
-//! Tasks that tell the library how to end their blocking calls when they are cancelled.
+//! Cancellable tasks: a task tells the library how to end the task's blocking call when the task is
+//! cancelled.
 //!
 //! A task that is computing checks its token now and then. A task that waits in this crate is woken by its
 //! cancellation. But the library cannot wake a task that is blocked in a read from a socket, because the
