@@ -9,8 +9,8 @@
 //!
 //! 1. If user code can hang under a lock, a dump waits for that lock only for a short time. If the lock stays
 //!    busy, the dump says so and continues.
-//! 2. A value is dropped without a lock if the dump may be its last owner. A panic in the drop of the value
-//!    is caught.
+//! 2. If the dump may be the last owner of a value, the dump drops the value without a lock. A panic in the
+//!    drop of the value is caught.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -25,7 +25,7 @@ use crate::waiting::pool_dump::{PATIENCE, PoolDump, QueuedDump, RunDump};
 use crate::waiting::queue_owner::all_owners;
 use crate::waiting::starvation::{TaskRef, WaitsFor};
 
-/// The shortest age of a run that a dump shows, because a shorter time does not help an operator.
+/// The shortest age of a run that a dump shows; a shorter age does not help an operator.
 const LEAST_AGE: Duration = Duration::from_millis(1);
 
 /// A description of all pools of the process: see [`dump`]. `Display` shows the description, in several
@@ -116,7 +116,7 @@ struct Picture {
     /// The threads of the tasks that have begun.
     tasks: BTreeMap<TaskId, ThreadKey>,
     pools: BTreeMap<QueueId, String>,
-    /// The descriptions of the waits that were not drawn yet.
+    /// The descriptions of the waits that the dump has not drawn yet.
     waits: BTreeMap<ThreadKey, (Option<TaskRef>, String)>,
 }
 

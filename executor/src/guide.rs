@@ -52,7 +52,7 @@
 //! # The walk of a task
 //!
 //! The walk follows a task from `pool.submit(f)` to the thread that joins the task, function by function. The
-//! rows of this table show the steps of the task from top to bottom. In one row the task returns to an
+//! rows of this table show the steps of the task from top to bottom. In one row the task goes back to an
 //! earlier function, and the row says so.
 //!
 //! | where | function | what happens |

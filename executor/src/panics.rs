@@ -78,7 +78,7 @@ struct Caught {
     origin: Mutex<Origin>,
 }
 
-/// The task that panicked and the handler that gets the report. Each of the two can be unknown.
+/// The task that panicked and the handler that gets the report. The task and the handler can each be unknown.
 #[derive(Default)]
 struct Origin {
     task: Option<Box<str>>,

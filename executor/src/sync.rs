@@ -125,7 +125,7 @@ mod primitives {
             }
         }
 
-        /// Completes the operation at `stop`, because a selected operation must be completed.
+        /// Completes the operation on `stop`, because a selected operation must be completed.
         fn finish(selected: SelectedOperation<'_>, stop: Option<&Receiver<Infallible>>) {
             let _ = stop.map(|stop| selected.recv(stop));
         }
@@ -246,7 +246,7 @@ pub(crate) mod locks_taken {
     }
 }
 
-/// A condition variable. Name each condition variable after the fact that it announces.
+/// A condition variable. Each condition variable should have the name of the fact that it announces.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(primitives::Condvar);
 

@@ -437,8 +437,8 @@ pub trait ExecutorExt: Executor {
     /// [`ScopeError`] if tasks were dropped.
     ///
     /// # Panics
-    /// If `f` panics: the tasks that have not begun are dropped. If a task panics: the call panics with the
-    /// payload of the first panic, and later panics go to the [panic handler](crate::panics).
+    /// If `f` panics: the tasks of the scope that have not begun are dropped. If a task panics: the call
+    /// panics with the payload of the first panic, and later panics go to the [panic handler](crate::panics).
     ///
     /// # Blocking
     /// Blocks until the last task has ended. If the calling thread is a worker or runs a task, the call

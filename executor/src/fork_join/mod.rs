@@ -55,10 +55,10 @@
 //! pieces are small, a worker keeps only three pieces in its queue. For its other joins, the worker only
 //! calls the two closures: see [`worker_queue`] and [`demand`].
 //!
-//! A worker whose half was stolen waits for the thief. While it waits, the worker runs *pieces of that half*,
-//! and no other job. The literature calls this leapfrogging (Wagner and Calder, 1993). Blumofe and Leiserson
-//! (1999) describe work stealing with one queue per worker; Frigo, Leiserson and Randall (1998) describe its
-//! implementation in Cilk.
+//! A worker whose half was stolen waits for the thief. While the worker waits, it runs *pieces of the stolen
+//! half*, and no other job. The literature calls this leapfrogging (Wagner and Calder, 1993). Blumofe and
+//! Leiserson (1999) describe work stealing with one queue per worker; Frigo, Leiserson and Randall (1998)
+//! describe its implementation in Cilk.
 //!
 //! # What is not promised
 //!

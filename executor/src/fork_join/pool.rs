@@ -115,7 +115,8 @@ impl ForkJoinPool {
         })
     }
 
-    /// Runs `f` as [`invoke`](Self::invoke) does. If the pool cannot run `f`, this thread calls `f` itself.
+    /// Runs `f` as [`invoke`](Self::invoke) does. If the pool cannot run `f`, the calling thread calls `f`
+    /// itself.
     pub(super) fn run_or_call<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         let f = Mutex::new(Some(f));
         let take = || f.lock().take();

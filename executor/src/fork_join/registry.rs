@@ -88,8 +88,8 @@ pub(super) struct Registry {
     awaiting_quiet: AtomicUsize,
     searching: AtomicUsize,
     unfinished: AtomicUsize,
-    /// True if a waiting thread relies on empty queues. The publisher of the next job makes this thread look
-    /// again.
+    /// True if a waiting thread relies on empty queues. The publisher of the next job then makes the waiting
+    /// thread look again.
     pub(super) relied_on: AtomicBool,
     /// The running tasks that the last dump has seen. See `running`.
     pub(super) sightings: Mutex<Sightings>,
@@ -267,8 +267,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Notes that a searching worker has found a job. If the last searching worker has found a job and there
-    /// are more jobs, the next worker is woken.
+    /// Records that a searching worker has found a job. If the last searching worker has found a job and
+    /// there are more jobs, the next worker is woken.
     pub(super) fn has_found(&self) {
         let was_last = self.searching.fetch_sub(1, Ordering::SeqCst) == 1;
         if was_last && self.is_anything_queued() {
@@ -384,7 +384,7 @@ impl Registry {
         self.task_ended();
     }
 
-    /// Notes that the calling worker may block for a long time. Until this worker calls
+    /// Records that the calling worker may block for a long time. Until this worker calls
     /// [`goes_on`](Self::goes_on), another worker can take its place.
     pub(super) fn blocks(&self) {
         let mut state = self.state.lock();
@@ -420,7 +420,7 @@ impl Registry {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Notes that a task has ended, or was dropped.
+    /// Records that a task has ended, or was dropped.
     pub(super) fn task_ended(&self) {
         let left = self.unfinished.fetch_sub(1, Ordering::SeqCst) - 1;
         if left == 0 || self.awaiting_quiet.load(Ordering::SeqCst) > 0 {
@@ -504,7 +504,8 @@ impl Registry {
         self.unfinished.load(Ordering::SeqCst) <= not_counted
     }
 
-    /// Notes that a thread begins to wait for quiet, with `tasks` more tasks on its stack.
+    /// Begins a thread's wait until the pool is quiet: `tasks` tasks on the thread's stack now count as tasks
+    /// of a waiting thread.
     pub(super) fn begins_to_wait_for_quiet(&self, tasks: usize) {
         let mut state = self.state.lock();
         state.waiting_tasks += tasks;
@@ -613,8 +614,8 @@ impl RegistryData {
 // ----- questions about the queues -----
 
 impl QueueOwner for Registry {
-    // Nothing to do: the queue keeps only an empty task, and the worker that takes this empty task runs
-    // nothing.
+    // There is nothing to do here: the queue keeps only an empty task, and the worker that takes this empty
+    // task runs nothing.
     fn cancelled_in_queue(self: Arc<Self>, _queue: QueueId, _by: CancelKind) -> Option<UserCode> {
         None
     }

@@ -19,7 +19,7 @@ use crate::task::Outcome;
 use crate::task::observer::TaskObserver;
 use crate::time::{self, TimerEntry};
 
-/// A time limit. The drop of this observer removes the limit from the timer.
+/// A time limit. The observer of a time limit: the drop of this observer removes the limit from the timer.
 impl TaskObserver for Mutex<TimerEntry> {}
 
 /// A parent of the task's token, and the registration that cancels the task when this parent is cancelled.

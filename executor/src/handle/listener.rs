@@ -44,8 +44,8 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Never takes the result.
     fn finished_or_listen(&self, waker: &Waker) -> bool;
 
-    /// Notes that the handle was dropped. The caller must drop the returned values. If the values stayed in
-    /// the cell, the result would exist as long as there is a canceller.
+    /// Tells the cell that the handle was dropped. The caller must drop the returned values. If the values
+    /// stayed in the cell, the result would exist as long as there is a canceller.
     fn nobody_listens(&self) -> (Option<TaskResult<T>>, Listener<T>);
 
     /// Calls [`nobody_listens`](Self::nobody_listens), and drops the returned values.
@@ -70,7 +70,7 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Takes the task out of its queue.
     fn take_out_of_queue(&self) -> Option<Task>;
 
-    /// Returns the token of the running body. If the body has no token yet, makes the token.
+    /// Returns the token of the running body of the task. If the body has no token yet, makes the token.
     fn token(&self) -> CancelToken;
 
     /// Decides that `result` is the outcome. If an outcome was decided before, returns `result` to the
@@ -87,7 +87,7 @@ pub(super) trait ResultCell<T>: HandleCell {
 #[must_use]
 pub(crate) struct CancelBegun<T, F = Box<dyn Send>> {
     pub(super) of_the_token: Callbacks,
-    /// The body, if the body had not begun.
+    /// The body of the cancelled task, if the body had not begun.
     pub(super) body: Option<F>,
     pub(super) of_the_listener: CallbackDue<T>,
     pub(super) of_the_queue: Option<UserCode>,
