@@ -226,7 +226,8 @@ impl Picture {
         }
     }
 
-    /// Returns the places in words, after a space. Returns an empty text if there is no place.
+    /// Returns a text that names the places, with a space in front. Returns an empty text if there is no
+    /// place.
     fn places(&self, mut places: Vec<Location>) -> String {
         places.sort_unstable();
         places.dedup();

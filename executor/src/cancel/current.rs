@@ -318,8 +318,8 @@ struct ContextFrame {
     level: u32,
     /// The number of the [`Attached`] to which the frame belongs, or zero.
     guard: u32,
-    /// The guard of this frame was dropped while other frames lay above this frame. The search for the
-    /// current token skips a frame that has ended.
+    /// True if the guard of this frame was dropped while other frames lay above this frame. The search for
+    /// the current token skips a frame that has ended.
     ended: bool,
     role: Option<Role>,
 }

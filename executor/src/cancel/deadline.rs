@@ -32,9 +32,9 @@ impl CancelToken {
     /// token with a deadline starts this thread. When a token is dropped or cancelled before its deadline,
     /// its entry in the timer is freed. When a deadline passes, the callbacks of
     /// [`on_cancel`](Self::on_cancel) run on the timer thread, and meanwhile another thread watches the other
-    /// deadlines. So a callback that takes long delays only other callbacks of the same deadline. If the
-    /// system cannot start another thread, tokens are cancelled late: they must wait until a thread can be
-    /// started for a later deadline.
+    /// deadlines. So a callback that takes a long time delays only other callbacks of the same deadline. If
+    /// the system cannot start another thread, tokens are cancelled late: they must wait until a thread can
+    /// be started for a later deadline.
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         self.with_limit(Instant::now().checked_add(timeout))
     }

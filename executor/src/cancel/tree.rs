@@ -299,7 +299,7 @@ impl CancelToken {
     /// Runs `f` on the state of the token if the token is not cancelled.
     pub(super) fn if_live<R>(&self, f: impl FnOnce(&mut TokenState) -> R) -> Option<R> {
         let mut state = self.node.state.lock();
-        // Relaxed: the flag is set only under this lock.
+        // Relaxed is enough, because the flag is set only under this lock.
         (!self.node.cancelled.load(Ordering::Relaxed)).then(|| f(&mut state))
     }
 }
@@ -343,7 +343,7 @@ impl<'a> Descent<'a> {
             return true;
         }
         let mut state = node.state.lock();
-        // Relaxed: the flag is set only under this lock. Another cancel may already have marked a token that
+        // Relaxed is enough, because the flag is set only under this lock. Another cancel may already have marked a token that
         // this cancel claims.
         let marked = node.cancelled.load(Ordering::Relaxed);
         found.ours &= !(if is_top { marked } else { state.claimed });

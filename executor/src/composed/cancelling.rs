@@ -24,8 +24,9 @@
 //!
 //! The canceller is a callback, which is registered with the task's token while the body runs.
 //! [`CancellableTask::into_future_task`] adds the callback to a task, so *any* executor can run the task. A
-//! [`CancellingExecutor`] calls this method for each `CancellableTask` that is submitted to it. In Java, a
-//! pool needs a subclass that overrides `newTaskFor`, because the `submit` of the pool makes the future.
+//! [`CancellingExecutor`] calls `into_future_task` for each `CancellableTask` that is submitted to the
+//! executor. In Java, a pool needs a subclass that overrides `newTaskFor`, because the `submit` of the pool
+//! makes the future.
 
 use crate::cancel::CancelToken;
 use crate::cancel::cancelled::Cancelled;

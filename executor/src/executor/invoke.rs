@@ -113,8 +113,8 @@ pub(super) fn all<T: Send + 'static>(
     }
 }
 
-/// Returns the reason that the call gives to the unfinished tasks if it fails in this way and cancels these
-/// tasks. After a refusal, the call cancels tasks only at its deadline.
+/// Returns the cancel reason for the unfinished tasks, if the call fails in this way and cancels these tasks.
+/// After a refusal, the call cancels tasks only at its deadline.
 fn why_cancelled(end: &InvokeFailure) -> CancelReason {
     match end {
         InvokeFailure::TimedOut | InvokeFailure::Rejected(_) => CancelReason::of(CancelKind::Deadline),

@@ -77,8 +77,8 @@ pub(super) struct Registry {
     wake_ups: Box<[Condvar]>,
     state: Mutex<RegistryData>,
     /// The threads outside the pool that wait for tasks of the pool and run these tasks: one entry for each
-    /// task. The flag of an entry is true if the thread waits for quiet in this task, or in a task on top of
-    /// this task. A thread takes the lock of this list after all other locks.
+    /// task. The flag of an entry is true if, in this task or in a task on top of it, the thread waits until
+    /// the pool is quiet. A thread takes the lock of this list after all other locks.
     pub(super) helpers: Mutex<Vec<(ThreadKey, bool)>>,
     /// The number of additional workers that could be woken or started. Threads read this field and the next
     /// three fields without the lock: see `changed`.
@@ -114,7 +114,7 @@ struct RegistryData {
     /// True if the system has refused to start a thread. The pool tries again at the next submission.
     was_refused: bool,
     awaiting_quiet: WaitList,
-    /// The number of tasks that are on the stacks of threads that wait for quiet.
+    /// The number of tasks that are on the stacks of threads that wait until the pool is quiet.
     waiting_tasks: usize,
 }
 
@@ -374,8 +374,8 @@ impl Registry {
         Some(number)
     }
 
-    /// Ends a guest's time as a worker. The workers run the tasks that the guest has forked and not
-    /// joined.
+    /// Makes a guest an ordinary thread again, after its computation has ended. The workers run the tasks
+    /// that the guest has forked and not joined.
     pub(super) fn guest_leaves(&self, number: usize) {
         self.leave(self.state.lock(), number);
         if self.is_anything_queued() {
@@ -487,8 +487,8 @@ impl Registry {
     // ----- quiescence -----
 
     /// Returns whether the pool is quiet. `is_inside` says that the calling thread is inside a task: then the
-    /// tasks of all threads that wait for quiet do not count. If the pool is not quiet, `waker` is called
-    /// when the thread must look again.
+    /// tasks of all threads that wait until the pool is quiet do not count. If the pool is not quiet, `waker`
+    /// is called when the thread must look again.
     pub(super) fn is_quiet(&self, is_inside: bool, ticket: &Cell<Option<Ticket>>, waker: &Waker) -> bool {
         let mut state = self.state.lock();
         if let Some(before) = ticket.take() {

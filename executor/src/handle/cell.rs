@@ -366,7 +366,7 @@ where
         let queue = self.membership.cancel();
         let announcement = state.decide(Err(TaskError::Cancelled(Cancelled::because(reason.clone()))));
         drop(state);
-        // The owner is told before a joiner wakes, so that the joiner finds correct counts.
+        // The owner of the queue is told before a joiner wakes, so that the joiner finds correct counts.
         let of_the_queue = queue.and_then(|queue| {
             let by = reason.as_ref().map_or(CancelKind::Requested, CancelReason::kind);
             queue.owner()?.cancelled_in_queue(queue, by)

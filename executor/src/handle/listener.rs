@@ -94,7 +94,7 @@ pub(crate) struct CancelBegun<T, F = Box<dyn Send>> {
 }
 
 impl<T, F: Send + 'static> CancelBegun<T, F> {
-    /// Hides the type of the body.
+    /// Boxes the body, so that the type of the result does not depend on the type of the body.
     pub(super) fn boxed(self) -> CancelBegun<T> {
         let Self { of_the_token, body, of_the_listener, of_the_queue } = self;
         let body = body.map(|body| Box::new(body) as Box<dyn Send>);

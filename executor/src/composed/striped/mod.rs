@@ -383,8 +383,9 @@ where
         let waits = RefCell::new(None::<(Arc<Strand<Home<K>>>, Ticket)>);
         let leave_wait_list = || _ = waits.take().map(|(strand, ticket)| strand.leave(ticket));
         let _leaves = OnDrop(leave_wait_list);
-        // Returns how the task has joined its strand. Also returns the strand if the submitter must submit or
-        // raise the drain task. Returns `None` if this executor was shut down.
+        // Puts the task into its strand and returns what the submitter must do next. Also returns the strand
+        // if the submitter must submit or raise the drain task. Returns `None` if this executor was shut
+        // down.
         let look = |waker: &Waker| {
             leave_wait_list();
             let mut table = shared.table(hash);
