@@ -343,8 +343,8 @@ impl<'a> Descent<'a> {
             return true;
         }
         let mut state = node.state.lock();
-        // Relaxed is enough, because the flag is set only under this lock. Another cancel may already have marked a token that
-        // this cancel claims.
+        // Relaxed is enough, because the flag is set only under this lock. Another cancel may already have
+        // marked a token that this cancel claims.
         let marked = node.cancelled.load(Ordering::Relaxed);
         found.ours &= !(if is_top { marked } else { state.claimed });
         // Acquire: pairs with the Release in `begin_cancel`.

@@ -375,8 +375,8 @@ pub struct InvokeAllError<T> {
     /// executor refused a task, the call has waited until the accepted tasks ended. After an interruption, or
     /// at the deadline, the call has cancelled the unfinished tasks.
     pub handles: Vec<TaskHandle<T>>,
-    /// The tasks that were not accepted, in the order of the call's tasks. The caller can submit these tasks
-    /// again. If the reason is a refusal, the first task of this list is the refused task.
+    /// The tasks that were not accepted, in the order in which the caller passed them. The caller can submit
+    /// these tasks again. If the reason is a refusal, the first task of this list is the refused task.
     pub not_submitted: Vec<FutureTask<T>>,
 }
 
@@ -403,8 +403,8 @@ pub struct InvokeAnyError<T, E> {
     /// The outcomes of the accepted tasks: first the tasks that failed, in the order in which they failed,
     /// then the tasks that were cancelled because the call gave up.
     pub failures: Vec<TaskFailure<E>>,
-    /// The tasks that were not accepted, in the order of the call's tasks. The caller can submit these tasks
-    /// again.
+    /// The tasks that were not accepted, in the order in which the caller passed them. The caller can submit
+    /// these tasks again.
     pub not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
 

@@ -9,8 +9,8 @@
 //! is quiet.
 //!
 //! A worker runs other tasks while it waits, and one of these tasks may also wait until the pool is quiet.
-//! Each task on a stack is counted once: by the first wait (until the pool is quiet) that began on top of the
-//! task.
+//! Each task on a stack is counted once, even if several waits began on top of the task: the first of these
+//! waits counts the task.
 //!
 //! # How deep
 //!
