@@ -30,10 +30,10 @@
 //!
 //! # A first path
 //!
-//! The path leads from `submit` to the result. Each stop answers a question that the previous stop raises. A
-//! reader needs no other file at a stop. Together the stops have some sixteen hundred lines, half of them
-//! comments. The path does not treat three subjects: how a pool grows and ends, cancellation, and the other
-//! queues.
+//! The first path leads from `submit` to the result. Each stop answers a question that the previous stop
+//! raises. A reader needs no other file at a stop. Together the stops have some sixteen hundred lines, half
+//! of them comments. The path does not treat three subjects: how a pool grows and ends, cancellation, and the
+//! other queues.
 //!
 //! 1. `executor/mod.rs`, up to `fn submit_cancellable`: what it means to hand over a task.
 //! 2. `executor/simple.rs`: three executors that fit on a page, and what is wrong with them.

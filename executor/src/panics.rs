@@ -49,8 +49,8 @@ use crate::sync::{Arc, Mutex, thread};
 /// A caught panic, as a value.
 ///
 /// All clones share one panic: each clone has the message, and the first caller of
-/// [`take_payload`](Self::take_payload) gets the payload. So a joiner gets the same panic that the executor's
-/// hooks and statistics saw.
+/// [`take_payload`](Self::take_payload) gets the payload. So a caller that joins the task gets the same panic
+/// that the executor's hooks and statistics saw.
 ///
 /// Two values are equal if they are clones of one panic; equal messages do not make two panics
 /// equal.
@@ -493,7 +493,7 @@ pub fn take_handler() -> Option<Arc<dyn PanicHandler>> {
 /// [`Panic::backtrace`](crate::Panic::backtrace) and the reports.
 ///
 /// A backtrace can only be taken where the panic happens, in the panic hook of the process. The new hook
-/// calls the previous hook first. A second call of this function does nothing. The first backtrace costs
+/// calls the previous hook first. A second call of `install_hook` does nothing. The first backtrace costs
 /// milliseconds.
 ///
 /// ```

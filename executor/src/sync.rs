@@ -309,8 +309,8 @@ pub(crate) mod system_name {
         Some(pool[..cut.unwrap_or(0)].trim_end_matches('-').to_owned() + &number)
     }
 
-    /// Gives the calling thread a name for the system. This call does not change the name in
-    /// [`Thread::name`](std::thread::Thread::name).
+    /// Gives the calling thread a name for the system. The call does not change the name that
+    /// [`Thread::name`](std::thread::Thread::name) returns.
     ///
     /// The call writes the name to a file of the system, because the standard library can name only new threads. A
     /// system that does not have the file shows the first bytes of the whole name.

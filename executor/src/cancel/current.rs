@@ -498,7 +498,7 @@ pub(crate) fn why_interrupted() -> CancelReason {
     reason.unwrap_or(CancelReason::of(CancelKind::Requested))
 }
 
-/// Returns whether a task that begins now on the calling thread would have to stop at once. Makes no token.
+/// Returns whether a task would have to stop at once if it began now on the calling thread. Makes no token.
 pub(crate) fn is_cancelled_here() -> bool {
     with_frames(|frames| cancelled(frames, level())).flatten().is_some()
 }

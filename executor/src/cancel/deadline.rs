@@ -40,7 +40,7 @@ impl CancelToken {
     }
 
     /// Makes a child that is cancelled at `deadline`. If the deadline has passed, the child is cancelled from
-    /// the start. The costs are the same as those of [`with_timeout`](Self::with_timeout).
+    /// the start. A deadline costs as much as the time limit of [`with_timeout`](Self::with_timeout).
     ///
     /// Use a deadline for several steps that share one time limit: the second step gets only the time that
     /// remains after the first step.

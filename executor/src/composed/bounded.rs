@@ -189,9 +189,9 @@ impl<E: Executor> BoundedExecutor<E> {
         *self.bound.lock()
     }
 
-    /// Changes the bound. If the new bound is higher, waiting submitters can continue. If the new bound is
-    /// lower, no task loses its permit: more tasks than the new bound can be under way until enough tasks
-    /// have ended.
+    /// Changes the bound. If the new bound is higher, submitters that wait for a permit can continue. If the
+    /// new bound is lower, no task loses its permit: more tasks than the new bound can be under way until
+    /// enough tasks have ended.
     ///
     /// ```
     /// use executor::{BoundedExecutor, ManualExecutor, prelude::*};

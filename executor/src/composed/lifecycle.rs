@@ -182,7 +182,8 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Makes another guard, even after a shutdown. `self` must be counted, so that the lifecycle is not over.
+    /// Makes another guard, even after a shutdown. `self` must be counted, because the lifecycle must not be
+    /// over.
     pub(crate) fn another(&self) -> Self {
         self.life.one_more(&mut self.life.state.lock())
     }

@@ -168,7 +168,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// ```
     ///
     /// # Errors
-    /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait.
+    /// [`CutShort::Interrupted`] if the calling task was cancelled before the wait or during the wait.
     /// [`CutShort::Starved`] if every thread that could run the tasks is itself waiting. No handle is lost.
     ///
     /// # Blocking

@@ -90,7 +90,7 @@ impl ThreadPerTaskExecutor {
 impl Executor for ThreadPerTaskExecutor {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         let name = format!("task{}", task.id());
-        // If `spawn` fails, its closure is lost. So the task is kept in a slot outside the closure.
+        // If `spawn` fails, its closure is lost. So a slot outside the closure keeps the task.
         let slot = Arc::new(Mutex::new(Some(task)));
         let body = {
             let slot = Arc::clone(&slot);

@@ -156,7 +156,7 @@ mod spare {
 pub(super) use spare::{give_back, take_one};
 
 /// Calls `f` with the demand flag shut, so that each join in `f` calls its first half and then its second
-/// half. Used for a join that no pool can run.
+/// half. This function is used for a join that no pool can run.
 pub(super) fn in_one_thread<R>(f: impl FnOnce() -> R) -> R {
     let demand = take_one();
     demand.set_shut(true);

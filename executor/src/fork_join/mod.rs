@@ -1,4 +1,5 @@
-//! Fork/join: computations that split themselves into pieces, and threads that take pieces from each other.
+//! Fork/join: computations that split themselves into pieces, and worker threads that steal pieces from each
+//! other.
 //!
 //! A computation over a large input can often be split: the program does the same work for each half of the
 //! input, and then combines the two results. Two threads can process the two halves at the same time, and

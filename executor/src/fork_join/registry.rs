@@ -80,7 +80,7 @@ pub(super) struct Registry {
     /// task. The flag of an entry is true if, in this task or in a task on top of it, the thread waits until
     /// the pool is quiet. A thread takes the lock of this list after all other locks.
     pub(super) helpers: Mutex<Vec<(ThreadKey, bool)>>,
-    /// The number of additional workers that could be woken or started. Threads read this field and the next
+    /// The number of further workers that could be woken or started. Threads read this field and the next
     /// three fields without the lock: see `changed`.
     available: AtomicUsize,
     surplus: AtomicUsize,
@@ -88,8 +88,8 @@ pub(super) struct Registry {
     awaiting_quiet: AtomicUsize,
     searching: AtomicUsize,
     unfinished: AtomicUsize,
-    /// True if a waiting thread relies on empty queues. The publisher of the next job then makes the waiting
-    /// thread look again.
+    /// True if a waiting thread relies on the fact that the queues are empty. The publisher of the next job
+    /// then makes the waiting thread look again.
     pub(super) relied_on: AtomicBool,
     /// The running tasks that the last dump has seen. See `running`.
     pub(super) sightings: Mutex<Sightings>,

@@ -209,7 +209,8 @@ struct WorkerQueueState {
     granularity: Granularity,
     running: Vec<Running>,
     taken: Vec<StolenJob>,
-    /// The stolen jobs for which the owner waits, each with the length of `running` when the wait began.
+    /// The stolen jobs for which the owner waits, each with the length that `running` had when the wait
+    /// began.
     waits: Vec<(JobId, usize)>,
     followers: Vec<Waker>,
     /// The labels of the tasks that the owner has begun and not ended, each with its number among all tasks

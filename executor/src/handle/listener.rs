@@ -31,7 +31,7 @@ pub(super) fn mark_read<T>(result: &TaskResult<T>) {
 /// The cell that a task and its handle share, with the type of the result but without the type of the body.
 /// The handle, or a listener that replaces the handle, sees the cell through this trait.
 pub(super) trait ResultCell<T>: HandleCell {
-    /// Takes the result, if there is a result.
+    /// Takes the result out of the cell, if there is a result.
     fn take(&self) -> Option<TaskResult<T>>;
 
     /// Takes the result without a lock, for the only owner of the cell.
