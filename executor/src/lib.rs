@@ -86,7 +86,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! With the feature `signals`, the module `shutdown_hooks` does this at SIGINT and SIGTERM.
+//! With the feature `signals`, the module `shutdown_hooks` lets a program stop in this way at SIGINT and
+//! SIGTERM.
 //!
 //! **Order by key.** Tasks of one account run in order, and tasks of different accounts run at the same time:
 //!

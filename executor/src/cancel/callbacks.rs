@@ -23,9 +23,9 @@
 //!
 //! A callback can wait for something that a deferred callback of the same thread does. So before a thread
 //! blocks, it calls its deferred callbacks, inside the call that waits. If a deferred callback waits, too,
-//! the thread calls the next deferred callbacks inside that second wait, and so on. Waits nest only to a
-//! depth of [`DEPTH`]. Before a thread blocks at this depth, it *gives away* its deferred callbacks to a new
-//! thread, which calls them on an empty stack.
+//! the thread calls the next deferred callbacks inside that second wait, and so on. Nested waits reach a
+//! depth of at most [`DEPTH`]. Before a thread blocks at this depth, it *gives away* its deferred callbacks
+//! to a new thread, which calls them on an empty stack.
 //!
 //! ```text
 //!   callback 32, waits ─▶ callback 33, waits ─▶ … ─▶ callback 64, waits

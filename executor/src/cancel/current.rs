@@ -432,8 +432,8 @@ pub(crate) fn enter_role(role: Role) -> FrameGuard {
     guard
 }
 
-/// Counts the roles of the calling thread for which `wanted` returns true. For example, a thread is a worker
-/// twice if a task of one pool runs a worker of another pool.
+/// Returns how many roles of the calling thread satisfy `wanted`. For example, a thread is a worker twice if
+/// a task of one pool runs a worker of another pool.
 pub(crate) fn count_roles(wanted: impl Fn(Role) -> bool) -> usize {
     let is_wanted = |frame: &&ContextFrame| frame.role.is_some_and(&wanted);
     with_frames(|frames| frames.iter().filter(is_wanted).count()).unwrap_or(0)

@@ -228,7 +228,7 @@ impl<E: Executor> SerialExecutor<E> {
         self
     }
 
-    /// Returns the number of tasks that wait in the strand. The running task does not count.
+    /// Returns the number of tasks that wait in the strand. The running task is not included.
     ///
     /// ```
     /// use executor::{ManualExecutor, SerialExecutor, prelude::*};

@@ -30,7 +30,8 @@
 //! 1. `searching` counts the workers that look for a job and have not found one. The thread that wakes or
 //!    starts a worker counts that worker.
 //! 2. `unfinished` counts the tasks that were accepted, until they end, are dropped or are taken out of the
-//!    pool. The computation of a guest counts as a task. Second halves are parts of tasks and do not count.
+//!    pool. The computation of a guest counts as a task. Second halves of joins are parts of tasks, and are
+//!    not counted.
 //! 3. At most `threads` workers are awake, guests included. For each worker that [blocks](super::blocking),
 //!    one more worker may be awake, up to `spares` more workers in total. If too many workers are awake, a
 //!    worker goes to sleep after its job.

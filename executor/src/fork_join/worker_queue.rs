@@ -512,8 +512,8 @@ fn wake_followers(mut state: MutexGuard<'_, WorkerQueueState>) {
 }
 
 impl WorkerQueueState {
-    /// Returns whether the queue offers enough pieces of the owner's present job to thieves. Older pieces do
-    /// not count: they may be small, and a worker that follows the present job cannot take them.
+    /// Returns whether the queue offers enough pieces of the owner's present job to thieves. Older pieces are
+    /// not counted: they may be small, and a worker that follows the present job cannot take them.
     fn offers_enough(&self) -> bool {
         let from = self.first_place();
         let Some(first) = self.queue.len().checked_sub(self.granularity.enough) else { return false };

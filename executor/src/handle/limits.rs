@@ -64,7 +64,7 @@ impl<T: Send + 'static> FutureTask<T> {
     /// has not begun is cancelled in its queue, so its handle is finished at once. If the task is running,
     /// its token is cancelled. The [reason](crate::CancelReason) says [`CancelKind::Deadline`]. A `timeout`
     /// beyond the range of the clock, such as [`Duration::MAX`], sets no limit. If a task has several limits,
-    /// the earliest limit cancels it.
+    /// the earliest limit cancels the task.
     ///
     /// The limit works on every executor. If you do not need the result, you can drop the handle: the limit
     /// stays.
