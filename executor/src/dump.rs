@@ -9,8 +9,8 @@
 //!
 //! 1. If user code can hang under a lock, a dump waits for that lock only for a short time. If the lock stays
 //!    busy, the dump says so and continues.
-//! 2. If the dump may be the last owner of a value, the dump drops the value while it holds no lock. The dump
-//!    catches a panic in that drop.
+//! 2. If the dump may be the last owner of a value, the dump drops the value without a lock. A panic in the
+//!    drop of the value is caught.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -25,7 +25,7 @@ use crate::waiting::pool_dump::{PATIENCE, PoolDump, QueuedDump, RunDump};
 use crate::waiting::queue_owner::all_owners;
 use crate::waiting::starvation::{TaskRef, WaitsFor};
 
-/// The shortest age of a run that a dump shows: a shorter age does not help an operator.
+/// The shortest age of a run that a dump shows; a shorter age does not help an operator.
 const LEAST_AGE: Duration = Duration::from_millis(1);
 
 /// A description of all pools of the process: see [`dump`]. `Display` shows the description, in several
@@ -51,7 +51,7 @@ impl fmt::Display for Dump {
 ///
 /// * the name of the pool, and its numbers;
 /// * each running task with its thread, and what that thread waits for;
-/// * the first twenty waiting tasks, in the order in which they would run.
+/// * the first twenty of the waiting tasks, in their order.
 ///
 /// The last part lists the other waiting threads, such as a thread of a
 /// [`ThreadPerTaskExecutor`](crate::ThreadPerTaskExecutor). The text is for people: its form may change in
@@ -84,12 +84,12 @@ impl fmt::Display for Dump {
 ///
 /// A wait is known if a thread of an executor waits in a call of this crate, without a deadline, for a task,
 /// for permits, for room, or for the end of a scope. A thread that waits for a lock of the standard library,
-/// for a [`Latch`](crate::Latch) or for the system is shown as running, without a wait. A dump knows the
-/// holders of permits if all holders are threads of executors.
+/// for a [`Latch`](crate::Latch) or for the system is shown as running, without a wait. The holders of permits
+/// are known if all holders are threads of executors.
 ///
-/// The pool does not read the clock when a task begins. So a dump shows the age of a run only if an earlier
-/// dump, or the [watchdog](crate::ThreadPoolBuilder::watchdog) of the pool, has seen the same run. The age is
-/// the time since the dump or the watchdog first saw the run.
+/// No clock is read when a task begins. So a dump shows the age of a run only if an earlier dump, or the
+/// [watchdog](crate::ThreadPoolBuilder::watchdog) of the pool, has seen the same run. The age is the time
+/// since the dump or the watchdog first saw the run.
 ///
 /// # Blocking
 /// The call blocks for a short time only. A user's comparator or a user's queue can hang under the lock of
@@ -168,8 +168,8 @@ impl Picture {
         Ok(text)
     }
 
-    /// Writes the lines for the running tasks of a pool. If one thread has several tasks on its stack, only
-    /// the topmost task waits.
+    /// Draws the running tasks of a pool. If one thread has several tasks on its stack, only the topmost task
+    /// waits.
     fn draw_running(&mut self, text: &mut String, running: &[RunDump]) -> fmt::Result {
         for (place, run) in running.iter().enumerate() {
             let task = run.task.as_ref().map_or_else(|| "a computation".to_owned(), TaskRef::to_string);
@@ -226,7 +226,8 @@ impl Picture {
         }
     }
 
-    /// Returns the names of the places, with a space in front. Returns an empty text if there is no place.
+    /// Returns a text that names the places, with a space in front. Returns an empty text if there is no
+    /// place.
     fn places(&self, mut places: Vec<Location>) -> String {
         places.sort_unstable();
         places.dedup();
@@ -246,8 +247,8 @@ impl Picture {
         name.unwrap_or("a thread without a name")
     }
 
-    /// Returns the name of a queue's owner. A pool is never asked for its name, because the lock of a thread
-    /// pool protects that name.
+    /// Returns the name of a queue's owner. A pool is never asked for its name, because the lock of a thread pool
+    /// protects that name.
     fn owner(&self, queue: QueueId) -> String {
         let known = self.pools.get(&queue.of_all_lanes()).cloned();
         let asked = || queue.owner().filter(|owner| owner.dumped().is_none()).map(|owner| owner.name());

@@ -91,7 +91,7 @@ pub(crate) struct QueueId(NonZeroU64);
 
 impl QueueId {
     /// The number of bits of an id that hold the lane. `queue_membership.rs` stores one bit together with an
-    /// id, so 39 bits are left for the number of the queue owner. These bits are enough for a million new
+    /// id, so 39 bits are left for the number of the queue owner. The 39 bits are enough for a million new
     /// queue owners per second for six days, or for ten thousand per second for a year and a half.
     const LANE_BITS: u32 = 24;
 

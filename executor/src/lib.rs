@@ -86,7 +86,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! With the feature `signals`, the module `shutdown_hooks` ends pools in this way at SIGINT and SIGTERM.
+//! With the feature `signals`, the module `shutdown_hooks` lets a program stop in this way at SIGINT and
+//! SIGTERM.
 //!
 //! **Order by key.** Tasks of one account run in order, and tasks of different accounts run at the same time:
 //!
@@ -189,10 +190,9 @@
 //!
 //! # A lock across a join
 //!
-//! The example is a parallel loop inside a parallel loop, under a lock. In some thread pools, a thread that
-//! waits runs any other job meanwhile. In one of these pools, a thread that holds the lock for one outer
-//! piece can begin another outer piece, which waits for the same lock. With this library the code always
-//! ends:
+//! The example is a parallel loop inside a parallel loop, under a lock. In some pools, a waiting thread runs
+//! any job. In one of these pools, a thread that holds the lock for one outer piece can begin another outer
+//! piece, which waits for the same lock. With this library the code always ends:
 //!
 //! ```
 //! use executor::fork_join::{ForkJoinPool, par_for_each};

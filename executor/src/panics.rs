@@ -5,9 +5,9 @@
 //! User code runs in many places: in tasks, in callbacks, and in the `Drop` of the values that a task has
 //! captured or returned. A panic in user code must not end a thread, leave a lock locked, or make a count
 //! wrong. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`] drops a user's value.
-//! `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. Neither function stops the
-//! unwinding of a shutdown hook that has called `exit`: the payload of that unwinding is a [`Departure`], not
-//! a panic.
+//! `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. Neither of them stops the
+//! unwinding of a shutdown hook that has called `exit`: the payload of that unwinding is a [`Departure`], not a
+//! panic.
 //!
 //! # Who gets a report
 //!
@@ -49,8 +49,8 @@ use crate::sync::{Arc, Mutex, thread};
 /// A caught panic, as a value.
 ///
 /// All clones share one panic: each clone has the message, and the first caller of
-/// [`take_payload`](Self::take_payload) gets the payload. So a joiner gets the same panic that the executor's
-/// hooks and statistics saw.
+/// [`take_payload`](Self::take_payload) gets the payload. So a caller that joins the task gets the same panic
+/// that the executor's hooks and statistics saw.
 ///
 /// Two values are equal if they are clones of one panic; equal messages do not make two panics
 /// equal.
@@ -78,7 +78,7 @@ struct Caught {
     origin: Mutex<Origin>,
 }
 
-/// The task that panicked and the handler that gets the report. The task, the handler or both can be unknown.
+/// The task that panicked and the handler that gets the report. The task and the handler can each be unknown.
 #[derive(Default)]
 struct Origin {
     task: Option<Box<str>>,
@@ -128,8 +128,8 @@ impl Panic {
     }
 
     /// Returns the backtrace of the panic, if [`panics::install_hook`](crate::panics::install_hook) was
-    /// called before the panic. Returns `None` if the last panic on the thread that caught this panic had
-    /// another payload. So the result is usually `None` for a payload from another source, as in
+    /// called before. Returns `None` if the last panic on the thread that caught this panic had another
+    /// payload. So the result is usually `None` for a payload from another source, as in
     /// [`Promise::panic_with`](crate::Promise::panic_with).
     ///
     /// ```
@@ -144,8 +144,8 @@ impl Panic {
         self.0.backtrace.as_ref()
     }
 
-    /// Takes the payload of the panic, which [`catch_unwind`] would have returned. Returns `None` if the
-    /// payload was taken before, through this value or a clone.
+    /// Takes the payload that [`catch_unwind`] would have returned. Returns `None` if the payload was taken
+    /// before, through this value or a clone.
     ///
     /// ```
     /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -265,8 +265,7 @@ pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
 /// Drops a user's value, and catches a panic in its `Drop`. Only the panic hook reports that panic.
 pub(crate) fn discard<V>(value: V) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // The `Drop` of the payload of this panic can panic, too. So the payload is leaked: no further panic
-        // can follow.
+        // The `Drop` of this payload can panic again. So the payload is leaked: no further panic can follow.
         std::mem::forget(no_departure(payload));
     }
 }
@@ -494,7 +493,7 @@ pub fn take_handler() -> Option<Arc<dyn PanicHandler>> {
 /// [`Panic::backtrace`](crate::Panic::backtrace) and the reports.
 ///
 /// A backtrace can only be taken where the panic happens, in the panic hook of the process. The new hook
-/// calls the previous hook first. A second call of this function does nothing. The first backtrace costs
+/// calls the previous hook first. A second call of `install_hook` does nothing. The first backtrace costs
 /// milliseconds.
 ///
 /// ```
@@ -564,7 +563,7 @@ pub(crate) fn any_kept() -> bool {
     KEPT.try_with(|kept| !kept.borrow().is_empty()).unwrap_or(false)
 }
 
-/// Takes the panics that this thread has kept. When the returned panics are dropped, they are reported.
+/// Takes the panics that were kept. When the returned panics are dropped, they are reported.
 pub(crate) fn take_kept() -> Vec<Panic> {
     KEPT.try_with(RefCell::take).unwrap_or_default()
 }

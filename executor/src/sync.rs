@@ -125,7 +125,7 @@ mod primitives {
             }
         }
 
-        /// Completes the operation at `stop`, because a selected operation must be completed.
+        /// Completes the operation on `stop`, because a selected operation must be completed.
         fn finish(selected: SelectedOperation<'_>, stop: Option<&Receiver<Infallible>>) {
             let _ = stop.map(|stop| selected.recv(stop));
         }
@@ -246,7 +246,7 @@ pub(crate) mod locks_taken {
     }
 }
 
-/// A condition variable. Name each condition variable after the fact that it announces.
+/// A condition variable. Each condition variable should have the name of the fact that it announces.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(primitives::Condvar);
 
@@ -309,8 +309,8 @@ pub(crate) mod system_name {
         Some(pool[..cut.unwrap_or(0)].trim_end_matches('-').to_owned() + &number)
     }
 
-    /// Gives the calling thread a name for the system. This call does not change the name in
-    /// [`Thread::name`](std::thread::Thread::name).
+    /// Gives the calling thread a name for the system. The call does not change the name that
+    /// [`Thread::name`](std::thread::Thread::name) returns.
     ///
     /// The call writes the name to a file of the system, because the standard library can name only new threads. A
     /// system that does not have the file shows the first bytes of the whole name.

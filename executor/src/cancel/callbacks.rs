@@ -13,19 +13,19 @@
 //! ```
 //!
 //! If all callbacks were deferred, a `complete` or a `cancel` inside a callback would return before the
-//! callbacks that this call causes have run. So up to a depth of [`DEPTH`], a call runs all the callbacks
-//! that it causes before it returns.
+//! callbacks that it triggers have run. So up to a depth of [`DEPTH`], a `complete` or a `cancel` returns
+//! only after all the callbacks that it triggers have run.
 //!
 //! The `Drop` of a value that a task has captured or returned is user code, too. The drops of these values
-//! can nest: for example, the value may be the last copy of another task.
+//! can nest: for example, a dropped value may be the last copy of another task, which is then dropped, too.
 //!
 //! # A callback that waits
 //!
 //! A callback can wait for something that a deferred callback of the same thread does. So before a thread
 //! blocks, it calls its deferred callbacks, inside the call that waits. If a deferred callback waits, too,
-//! the thread calls the next deferred callbacks inside that second wait, and so on. Waits nest only to a
-//! depth of [`DEPTH`]. Before a thread blocks at this depth, it *gives away* its deferred callbacks to a new
-//! thread, which calls them on an empty stack.
+//! the thread calls the next deferred callbacks inside that second wait, and so on. Nested waits reach a
+//! depth of at most [`DEPTH`]. Before a thread blocks at this depth, it *gives away* its deferred callbacks
+//! to a new thread, which calls them on an empty stack.
 //!
 //! ```text
 //!   callback 32, waits ─▶ callback 33, waits ─▶ … ─▶ callback 64, waits
@@ -61,7 +61,7 @@ const DEPTH: usize = 32;
 struct Nesting {
     /// The current depth: how many callbacks of this thread are nested inside each other.
     depth: usize,
-    /// How many waits of this thread are now calling deferred callbacks.
+    /// The number of nested waits in which this thread is now calling deferred callbacks.
     waits: usize,
     deferred: VecDeque<UserCode>,
 }

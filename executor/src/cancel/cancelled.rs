@@ -127,8 +127,8 @@ impl From<Cancelled> for io::Error {
     }
 }
 
-/// The conversion [`Cancelled::from_io`] in a form that [`FutureTask::fallible`](crate::FutureTask::fallible)
-/// can use.
+/// Does the same as [`Cancelled::from_io`], in a form that
+/// [`FutureTask::fallible`](crate::FutureTask::fallible) can use.
 impl TryFrom<io::Error> for Cancelled {
     type Error = io::Error;
 

@@ -2,10 +2,10 @@
 //!
 //! # Invariants
 //!
-//! 1. Guards begin and end the frames. So the stack of a thread is empty when the thread runs no task, works
-//!    for no executor and has no token attached.
-//! 2. A frame's token is made once, when code first asks for it. The parent of this token is the token of the
-//!    frame below. If the frame below is masked, the token has no parent.
+//! 1. A guard begins a frame, and the drop of the guard ends the frame. So the stack of a thread is empty
+//!    when the thread runs no task, works for no executor and has no token attached.
+//! 2. A frame's token is made once, when code first asks for the token. The parent of this token is the token
+//!    of the frame below. If the frame below is masked, the token has no parent.
 //! 3. The search for the current token begins at the top frame, and stops at the first frame of another
 //!    *level*. User code that belongs to no task runs on a higher level than the task that the thread is
 //!    running.
@@ -185,10 +185,10 @@ impl fmt::Debug for Attached {
 ///
 /// A wait in the step ignores the current token even if code in the step names that token. Examples are
 /// `CancelToken::current().sleep(..)`, and an [`attach`](CancelToken::attach) of the same token inside the
-/// step. Waits of tasks that run inline in the step ignore the current token, too. A wait obeys *another*
-/// token if the caller gives one, with `other.sleep(..)` or `other.attach(..)`. So a masked step can have a
-/// time limit of its own. Make the other token with [`CancelToken::new`]. A child of the current token counts
-/// as another token, but is cancelled together with the current token.
+/// step. A task that runs inline in the step ignores the current token in its waits, too. A wait obeys
+/// *another* token if the caller gives one, with `other.sleep(..)` or `other.attach(..)`. So a masked step
+/// can have a time limit of its own. Make the other token with [`CancelToken::new`]. A child of the current
+/// token counts as another token, but is cancelled together with the current token.
 ///
 /// ```
 /// use executor::{CancelToken, Latch, masked};
@@ -318,8 +318,8 @@ struct ContextFrame {
     level: u32,
     /// The number of the [`Attached`] to which the frame belongs, or zero.
     guard: u32,
-    /// The guard of this frame was dropped while other frames lay above this frame. The search for the
-    /// current token skips a frame that has ended.
+    /// True if the guard of this frame was dropped while other frames lay above this frame. The search for
+    /// the current token skips a frame that has ended.
     ended: bool,
     role: Option<Role>,
 }
@@ -432,8 +432,8 @@ pub(crate) fn enter_role(role: Role) -> FrameGuard {
     guard
 }
 
-/// Counts the roles of the calling thread for which `wanted` returns true. For example, a thread is a worker
-/// twice if a task of one pool runs a worker of another pool.
+/// Returns how many roles of the calling thread satisfy `wanted`. For example, a thread is a worker twice if
+/// a task of one pool runs a worker of another pool.
 pub(crate) fn count_roles(wanted: impl Fn(Role) -> bool) -> usize {
     let is_wanted = |frame: &&ContextFrame| frame.role.is_some_and(&wanted);
     with_frames(|frames| frames.iter().filter(is_wanted).count()).unwrap_or(0)
@@ -498,7 +498,7 @@ pub(crate) fn why_interrupted() -> CancelReason {
     reason.unwrap_or(CancelReason::of(CancelKind::Requested))
 }
 
-/// Returns whether a task that begins now on the calling thread would have to stop at once. Makes no token.
+/// Returns whether a task would have to stop at once if it began now on the calling thread. Makes no token.
 pub(crate) fn is_cancelled_here() -> bool {
     with_frames(|frames| cancelled(frames, level())).flatten().is_some()
 }

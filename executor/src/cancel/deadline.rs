@@ -9,7 +9,8 @@ use crate::sync::{Arc, Duration, Instant};
 use crate::time;
 
 impl CancelToken {
-    /// Makes a child that is cancelled after `timeout`, unless it was cancelled before.
+    /// Makes a child token that is cancelled after `timeout`, unless another cancel reaches the child
+    /// earlier.
     ///
     /// The [reason](Self::reason) of the child then says [`CancelKind::Deadline`]. The time begins at this
     /// call, even if the work begins later. The deadlines of the child's ancestors limit the child, too. With
@@ -31,15 +32,15 @@ impl CancelToken {
     /// token with a deadline starts this thread. When a token is dropped or cancelled before its deadline,
     /// its entry in the timer is freed. When a deadline passes, the callbacks of
     /// [`on_cancel`](Self::on_cancel) run on the timer thread, and meanwhile another thread watches the other
-    /// deadlines. So a callback that takes long delays only other callbacks of the same deadline. If the
-    /// system cannot start another thread, tokens are cancelled late: they must wait until a thread can be
-    /// started for a later deadline.
+    /// deadlines. So a callback that takes a long time delays only other callbacks of the same deadline. If
+    /// the system cannot start another thread, tokens are cancelled late: they must wait until a thread can
+    /// be started for a later deadline.
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         self.with_limit(Instant::now().checked_add(timeout))
     }
 
     /// Makes a child that is cancelled at `deadline`. If the deadline has passed, the child is cancelled from
-    /// the start. The costs are the same as those of [`with_timeout`](Self::with_timeout).
+    /// the start. A deadline costs as much as the time limit of [`with_timeout`](Self::with_timeout).
     ///
     /// Use a deadline for several steps that share one time limit: the second step gets only the time that
     /// remains after the first step.
@@ -83,7 +84,7 @@ impl CancelToken {
         false
     }
 
-    /// Notes that a timer will cancel the task of this token.
+    /// Remembers that a timer will cancel the task of this token.
     pub(crate) fn note_time_limit(&self) {
         self.if_live(|state| state.is_limited = true);
     }

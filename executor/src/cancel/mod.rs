@@ -72,8 +72,8 @@
 //!    that lock, either this thread sees the flag or the canceller finds what was added.
 //! 2. The callbacks of a token run only on the thread that has set `claimed`: one at a time, in the order of
 //!    their registration, outside the lock.
-//! 3. `settled` is set when the token and all its descendants are marked. A cancel of a settled token can
-//!    skip the descendants if it does not claim the token.
+//! 3. `settled` is set when the token and all its descendants are marked. If a cancel does not claim a
+//!    settled token, the cancel can skip the token's descendants.
 //! 4. No thread holds the locks of two tokens at once, or the lock of a token together with the lock of the
 //!    timer.
 //! 5. A token has a reason as soon as it is marked: the reason of the cancel that marked it first. The reason

@@ -37,7 +37,7 @@ pub struct CancelReason {
     said: Option<Arc<Said>>,
 }
 
-/// The message and the value that came with the request.
+/// The message and the value that the canceller gave with the request.
 struct Said {
     message: Option<Cow<'static, str>>,
     payload: Option<Box<dyn Any + Send + Sync>>,
@@ -152,7 +152,7 @@ impl CancelReason {
         self.said.as_ref()?.message.as_deref()
     }
 
-    /// Returns the value that came with the request, if the value has this type.
+    /// Returns the value that the canceller gave with the request, if the value has this type.
     ///
     /// ```
     /// let reason = executor::CancelReason::new("too many requests").with_payload(429_u16);

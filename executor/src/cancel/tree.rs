@@ -15,8 +15,8 @@ use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Arc, Condvar, Mutex, Weak, ids};
 use crate::time;
 
-/// A request to stop: it can be made once, all threads that have the token can see it, and all children
-/// inherit it.
+/// A token for a request to stop: the request can be made once, all threads that have the token can see the
+/// request, and all children of the token inherit it.
 ///
 /// All clones of a token are the same token. To be able to stop only one task, give this task its own
 /// [`child`](Self::child).
@@ -64,7 +64,7 @@ pub(super) struct TokenNode {
     pub(super) state: Mutex<TokenState>,
     pub(super) callback_done: Condvar,
     parent: Option<Link>,
-    /// The parents after the first parent, if the token is linked to several tokens.
+    /// All parents except the first, if the token is linked to several tokens.
     other_parents: Vec<Link>,
 }
 
@@ -299,7 +299,7 @@ impl CancelToken {
     /// Runs `f` on the state of the token if the token is not cancelled.
     pub(super) fn if_live<R>(&self, f: impl FnOnce(&mut TokenState) -> R) -> Option<R> {
         let mut state = self.node.state.lock();
-        // Relaxed: the flag is set only under this lock.
+        // Relaxed is enough, because the flag is set only under this lock.
         (!self.node.cancelled.load(Ordering::Relaxed)).then(|| f(&mut state))
     }
 }
@@ -343,8 +343,8 @@ impl<'a> Descent<'a> {
             return true;
         }
         let mut state = node.state.lock();
-        // Relaxed: the flag is set only under this lock. Another cancel may already have marked a token that
-        // this cancel claims.
+        // Relaxed is enough, because the flag is set only under this lock. Another cancel may already have
+        // marked a token that this cancel claims.
         let marked = node.cancelled.load(Ordering::Relaxed);
         found.ours &= !(if is_top { marked } else { state.claimed });
         // Acquire: pairs with the Release in `begin_cancel`.

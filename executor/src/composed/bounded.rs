@@ -189,9 +189,9 @@ impl<E: Executor> BoundedExecutor<E> {
         *self.bound.lock()
     }
 
-    /// Changes the bound. If the new bound is higher, waiting submitters can continue. If the new bound is
-    /// lower, no task loses its permit: more tasks than the new bound can be under way until enough tasks
-    /// have ended.
+    /// Changes the bound. If the new bound is higher, submitters that wait for a permit can continue. If the
+    /// new bound is lower, no task loses its permit: more tasks than the new bound can be under way until
+    /// enough tasks have ended.
     ///
     /// ```
     /// use executor::{BoundedExecutor, ManualExecutor, prelude::*};
@@ -368,8 +368,8 @@ pub struct BoundedStats {
     /// The number of tasks under way: tasks that wait or run in the underlying executor, and handed-out tasks
     /// that a user still keeps.
     pub under_way: usize,
-    /// The bound: the largest number of tasks that can be under way. For a while after `set_bound`,
-    /// more tasks can be under way.
+    /// The bound: the largest number of tasks that can be under way. After `set_bound` has lowered the bound,
+    /// more tasks than the bound can be under way for a while.
     pub bound: usize,
     /// The number of submitters that wait for a permit.
     pub waiting: usize,

@@ -1,4 +1,5 @@
-//! Tasks that tell the library how to end their blocking calls when they are cancelled.
+//! Cancellable tasks: a task tells the library how to end the task's blocking call when the task is
+//! cancelled.
 //!
 //! A task that is computing checks its token now and then. A task that waits in this crate is woken by its
 //! cancellation. But the library cannot wake a task that is blocked in a read from a socket, because the
@@ -23,8 +24,9 @@
 //!
 //! The canceller is a callback, which is registered with the task's token while the body runs.
 //! [`CancellableTask::into_future_task`] adds the callback to a task, so *any* executor can run the task. A
-//! [`CancellingExecutor`] calls this method for each `CancellableTask` that is submitted to it. In Java, a
-//! pool needs a subclass that overrides `newTaskFor`, because the `submit` of the pool makes the future.
+//! [`CancellingExecutor`] calls `into_future_task` for each `CancellableTask` that is submitted to the
+//! executor. In Java, a pool needs a subclass that overrides `newTaskFor`, because the `submit` of the pool
+//! makes the future.
 
 use crate::cancel::CancelToken;
 use crate::cancel::cancelled::Cancelled;

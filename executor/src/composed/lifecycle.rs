@@ -13,7 +13,7 @@
 //! Each accepted task has a guard, an [`InFlight`]. The lifecycle counts these guards. A guard is counted
 //! until the outcome of the task can be seen, or until the task is dropped or handed out. The lifecycle does
 //! not wait for a task that was handed out, because a user can keep this task for a long time. If the user
-//! runs the task, its guard is counted again, unless the lifecycle is over.
+//! runs the task, the task's guard is counted again, unless the lifecycle is over.
 //!
 //! Each lifecycle has a token, its *root*. The token of each task has two parents: the root, and the token of
 //! the thread that runs the task. `shutdown_now` cancels the root. The root also shows which tasks in a queue
@@ -101,7 +101,7 @@ impl Lifecycle {
         self.is_shutdown.load(Ordering::Acquire)
     }
 
-    /// Shuts the lifecycle down. After that, only [`InFlight::another`] makes new guards.
+    /// Shuts the lifecycle down. After the shutdown, only [`InFlight::another`] makes new guards.
     pub(crate) fn shutdown(&self) {
         let mut state = self.state.lock();
         state.is_shutdown = true;
@@ -182,7 +182,8 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Makes another guard, even after a shutdown. `self` must be counted, so that the lifecycle is not over.
+    /// Makes another guard, even after a shutdown. `self` must be counted, because the lifecycle must not be
+    /// over.
     pub(crate) fn another(&self) -> Self {
         self.life.one_more(&mut self.life.state.lock())
     }

@@ -228,7 +228,7 @@ impl<E: Executor> SerialExecutor<E> {
         self
     }
 
-    /// Returns the number of tasks that wait in the strand. The running task does not count.
+    /// Returns the number of tasks that wait in the strand. The running task is not included.
     ///
     /// ```
     /// use executor::{ManualExecutor, SerialExecutor, prelude::*};
@@ -265,7 +265,8 @@ impl<E: Executor> Executor for SerialExecutor<E> {
         let (mut task, ticket) = (Some(task), Cell::new(None));
         let leave_wait_list = || _ = ticket.take().map(|ticket| strand.leave(ticket));
         let _leaves = OnDrop(leave_wait_list);
-        // Returns how the task has joined the strand, or `None` if this executor was shut down.
+        // Puts the task into the strand and returns what the submitter must do next, or `None` if this
+        // executor was shut down.
         let look = |waker: &Waker| {
             leave_wait_list();
             let Serial { life, stay, .. } = &strand.owner;

@@ -23,13 +23,13 @@
 //!
 //! # What is accounted for
 //!
-//! A task is *outstanding* from its `submit` until it has ended and `take` has returned its handle. If
-//! [`submit`](ExecutorCompletionService::submit) has accepted a task, the service gives out the task's handle
-//! exactly once: the task then has a value, has panicked, or was cancelled. A task is cancelled if its
-//! [`Canceller`] cancels it, if the pool is stopped, or if the task is dropped without having been run. A
-//! refused task is returned by `submit` and is not outstanding. So the service knows when it has no more
-//! handles to give out, and [`take`] then returns `None`. A plain queue does not know whether another element
-//! will be added, so after the last element its `take` would block for ever.
+//! A task is *outstanding* from its `submit` until the task has ended and `take` has returned the task's
+//! handle. If [`submit`](ExecutorCompletionService::submit) has accepted a task, the service gives out the
+//! task's handle exactly once: the task then has a value, has panicked, or was cancelled. A task is cancelled
+//! if its [`Canceller`] cancels it, if the pool is stopped, or if the task is dropped without having been
+//! run. A refused task is returned by `submit` and is not outstanding. So the service knows when it has no
+//! more handles to give out, and [`take`] then returns `None`. A plain queue does not know whether another
+//! element will be added, so after the last element its `take` would block for ever.
 //!
 //! If [`shutdown_now`](crate::ExecutorService::shutdown_now) returns a task to its caller, the task stays
 //! outstanding as long as that caller keeps the task, because the caller can still run it.
@@ -73,8 +73,8 @@ use crate::waiting::wait::{Deadline, cut_short};
 /// executor: give each service `&pool` or a clone of an `Arc`. Make one service for each group of tasks that
 /// belong together. Several threads can submit tasks and take handles at the same time.
 ///
-/// If the service is dropped, it drops its handles, but the tasks still run. To be able to stop the tasks,
-/// keep their cancellers.
+/// If the service is dropped, the handles in the service are dropped, too, but the tasks still run. To be
+/// able to stop the tasks, keep their cancellers.
 #[doc(alias = "CompletionService")]
 pub struct ExecutorCompletionService<E, T> {
     executor: E,
@@ -168,7 +168,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// ```
     ///
     /// # Errors
-    /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait.
+    /// [`CutShort::Interrupted`] if the calling task was cancelled before the wait or during the wait.
     /// [`CutShort::Starved`] if every thread that could run the tasks is itself waiting. No handle is lost.
     ///
     /// # Blocking

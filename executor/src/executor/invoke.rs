@@ -43,8 +43,8 @@
 //! # Left out
 //!
 //! A deadline does not end a blocking submission early. A submission can block if the pool has the
-//! [`Block`](crate::Block) policy, or if the executor runs its tasks inline. The call checks the deadline
-//! before each submission.
+//! [`Block`](crate::Block) policy, or if the executor runs its tasks inline. `invoke_all` and `invoke_any`
+//! check the deadline before each submission.
 
 use std::error::Error;
 use std::fmt;
@@ -67,9 +67,9 @@ use crate::waiting::wait::Deadline;
 struct InvokeAllTasks<T: Send + 'static>(Vec<TaskHandle<T>>);
 
 impl<T: Send + 'static> InvokeAllTasks<T> {
-    /// Cancels the tasks, the last task first. In the opposite order, a cancelled task could free a worker,
-    /// and that worker would begin a task that is about to be cancelled. Before the first callback of a user
-    /// runs, all outcomes are decided, and all threads that wait for the tasks are woken.
+    /// Cancels the tasks in reverse order: the last task first. In the opposite order, a cancelled task could
+    /// free a worker, and that worker would begin a task that is about to be cancelled. Before the first
+    /// callback of a user runs, all outcomes are decided, and all threads that wait for the tasks are woken.
     fn cancel(&self, why: &CancelReason) {
         let cancel = |handle: &TaskHandle<T>| handle.begin_cancel(why.clone());
         let begun: Vec<_> = self.0.iter().rev().filter_map(cancel).collect();
@@ -113,8 +113,8 @@ pub(super) fn all<T: Send + 'static>(
     }
 }
 
-/// Returns the reason that the call gives to the unfinished tasks if it fails in this way and cancels these
-/// tasks. After a refusal, the call cancels tasks only at its deadline.
+/// Returns the cancel reason for the unfinished tasks, if the call fails in this way and cancels these tasks.
+/// After a refusal, the call cancels tasks only at its deadline.
 fn why_cancelled(end: &InvokeFailure) -> CancelReason {
     match end {
         InvokeFailure::TimedOut | InvokeFailure::Rejected(_) => CancelReason::of(CancelKind::Deadline),
@@ -181,7 +181,7 @@ pub(crate) fn submit_to<T: Send + 'static>(
 /// Tasks that race for the first success. The drop of the race cancels the tasks that have not ended.
 struct Race<T: Send + 'static, E: Send + 'static> {
     running: CompletionQueue<Result<T, E>>,
-    /// One entry for each submitted task. Through this entry, the race can cancel the task.
+    /// The submitted tasks, with one entry for each task. Through this entry, the race can cancel the task.
     submitted: Vec<PendingCompletion<Result<T, E>>>,
     losers: Vec<Loser<T, E>>,
     not_submitted: Vec<FutureTask<Result<T, E>>>,
@@ -235,8 +235,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
             } else if deadline.has_passed() {
                 (InvokeFailure::TimedOut, task)
             } else {
-                // The race notes the task before it submits the task. So if the executor panics, the drop of
-                // the race cancels the task.
+                // The race makes an entry for the task before the race submits the task. So if the executor
+                // panics, the drop of the race cancels the task.
                 let submitted = &mut self.submitted;
                 match submit_to(&self.running, executor, task, |task| submitted.push(task.clone())) {
                     Ok(_) => continue,
@@ -352,8 +352,8 @@ impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> 
 /// The error of [`invoke_all`](super::ExecutorExt::invoke_all): the call could not submit all tasks, or could
 /// not wait until they ended.
 ///
-/// The outcome of each accepted task is decided. A running body that ignores its token continues after the
-/// call, and its result is dropped.
+/// The outcome of each accepted task is already decided. A running body that ignores its token continues
+/// after the call, and its result is dropped.
 ///
 /// ```
 /// use executor::{DirectExecutor, InvokeFailure, ThreadPoolExecutor, prelude::*};
@@ -375,8 +375,8 @@ pub struct InvokeAllError<T> {
     /// executor refused a task, the call has waited until the accepted tasks ended. After an interruption, or
     /// at the deadline, the call has cancelled the unfinished tasks.
     pub handles: Vec<TaskHandle<T>>,
-    /// The tasks that were not accepted, in the order of the call's tasks. The caller can submit these tasks
-    /// again. If the reason is a refusal, the first task of this list is the refused task.
+    /// The tasks that were not accepted, in the order in which the caller passed them. The caller can submit
+    /// these tasks again. If the reason is a refusal, the first task of this list is the refused task.
     pub not_submitted: Vec<FutureTask<T>>,
 }
 
@@ -403,8 +403,8 @@ pub struct InvokeAnyError<T, E> {
     /// The outcomes of the accepted tasks: first the tasks that failed, in the order in which they failed,
     /// then the tasks that were cancelled because the call gave up.
     pub failures: Vec<TaskFailure<E>>,
-    /// The tasks that were not accepted, in the order of the call's tasks. The caller can submit these tasks
-    /// again.
+    /// The tasks that were not accepted, in the order in which the caller passed them. The caller can submit
+    /// these tasks again.
     pub not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
 

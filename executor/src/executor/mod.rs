@@ -437,8 +437,8 @@ pub trait ExecutorExt: Executor {
     /// [`ScopeError`] if tasks were dropped.
     ///
     /// # Panics
-    /// If `f` panics: the tasks that have not begun are dropped. If a task panics: the call panics with the
-    /// payload of the first panic, and later panics go to the [panic handler](crate::panics).
+    /// If `f` panics: the tasks of the scope that have not begun are dropped. If a task panics: the call
+    /// panics with the payload of the first panic, and later panics go to the [panic handler](crate::panics).
     ///
     /// # Blocking
     /// Blocks until the last task has ended. If the calling thread is a worker or runs a task, the call
@@ -486,8 +486,8 @@ impl<E: Executor + ?Sized> ExecutorExt for E {}
 /// # Ok::<(), executor::RejectedExecution>(())
 /// ```
 pub trait ExecutorService: Executor {
-    /// Accepts no more tasks; the accepted tasks are still run. The call does not wait. A second call does
-    /// nothing.
+    /// Shuts the executor down: it accepts no more tasks, but still runs the accepted tasks. The call does
+    /// not wait. A second call does nothing.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -501,9 +501,9 @@ pub trait ExecutorService: Executor {
     /// ```
     fn shutdown(&self);
 
-    /// Accepts no more tasks, cancels the tokens of the running tasks, and returns the tasks that have not
-    /// begun. The tasks are returned in the order in which they would have begun. The call does not wait
-    /// until the running tasks end: a task that never looks at its token runs to its end.
+    /// Stops the executor: it accepts no more tasks, cancels the tokens of the running tasks, and returns the
+    /// tasks that have not begun. The tasks are returned in the order in which they would have begun. The
+    /// call does not wait until the running tasks end: a task that never looks at its token runs to its end.
     ///
     /// As long as the caller keeps the returned tasks, their handles are unfinished. The caller can run the
     /// tasks, give them to another executor, or drop them; the drop of a task cancels its handle.
@@ -580,7 +580,7 @@ pub trait ExecutorService: Executor {
     #[doc(alias = "awaitTermination")]
     fn await_termination(&self, timeout: Duration) -> bool;
 
-    /// Shuts down and waits until all accepted tasks have been run.
+    /// Shuts the executor down, and waits until all accepted tasks have been run.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};

@@ -198,7 +198,8 @@ impl<'scope> Scope<'scope, '_> {
         &self.token
     }
 
-    /// Runs the closures that have not begun, or waits for the running closures.
+    /// Waits until each closure has run or was dropped; a thread that may help runs the closures that have
+    /// not begun.
     fn settle(&self, unwinding: bool) {
         if self.token.is_cancelled() {
             self.cancel(); // if only the token was cancelled, the closures must be dropped

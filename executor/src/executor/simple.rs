@@ -53,7 +53,7 @@ impl Executor for DirectExecutor {
 ///
 /// No thread waits for the threads of this executor: when `main` returns, these threads end in the middle of
 /// their tasks. To wait for the tasks or to stop them, wrap this executor. A
-/// [`BoundedExecutor`](crate::BoundedExecutor) also limits the number of threads; a
+/// [`BoundedExecutor`](crate::BoundedExecutor) as the wrapper also limits the number of threads; a
 /// [`TrackingExecutor`](crate::TrackingExecutor) does not.
 ///
 /// ```
@@ -90,7 +90,7 @@ impl ThreadPerTaskExecutor {
 impl Executor for ThreadPerTaskExecutor {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         let name = format!("task{}", task.id());
-        // If `spawn` fails, its closure is lost. So the task is kept in a slot outside the closure.
+        // If `spawn` fails, its closure is lost. So a slot outside the closure keeps the task.
         let slot = Arc::new(Mutex::new(Some(task)));
         let body = {
             let slot = Arc::clone(&slot);
@@ -211,7 +211,8 @@ mod tests {
         pool.execute(|| panic!("the only worker dies of this"));
         let (done, job_done) = mpsc::channel();
         pool.execute(move || done.send(()).unwrap());
-        // No worker ever takes the job out of the queue. If a worker ran the job, the result would be `Ok`.
+        // No worker is left that could take the job out of the queue. If a worker ran the job, the result
+        // would be `Ok`.
         assert_eq!(job_done.recv_timeout(SHORT), Err(mpsc::RecvTimeoutError::Timeout));
     }
     // ANCHOR_END: minimal_pool_panic

@@ -3,14 +3,15 @@
 use super::worker::here;
 use crate::panics::OnDrop;
 
-/// Runs `f`, which may block for a long time: on a file, a socket, a lock or a child process. Meanwhile
-/// another worker, the *stand-in*, can take the place of this worker, so that the number of working
+/// Runs `f`, a closure that may block for a long time: on a file, a socket, a lock or a child process.
+/// Meanwhile another worker, the *stand-in*, can take the place of this worker, so that the number of working
 /// threads stays the same.
 ///
 /// A worker that calls this crate to wait for a task of its pool needs no stand-in: it helps to run that
 /// task. The pool has at most as many stand-ins as its
-/// [`spare_threads`](super::ForkJoinBuilder::spare_threads) says. A stand-in that is no longer needed ends
-/// its job and then sleeps. On a thread that is not a worker, this function only calls `f`.
+/// [`spare_threads`](super::ForkJoinBuilder::spare_threads) says. When a stand-in is no longer needed, the
+/// stand-in ends its present job and then sleeps. On a thread that is not a worker, this function only calls
+/// `f`.
 ///
 /// ```
 /// use executor::fork_join::{blocking, join};
@@ -20,7 +21,7 @@ use crate::panics::OnDrop;
 /// ```
 ///
 /// # Blocking
-/// Blocks until `f` has returned. Meanwhile the stand-in runs the jobs that this worker would run.
+/// Blocks until `f` has returned. Meanwhile the stand-in runs the jobs that the blocked worker would run.
 #[doc(alias = "ManagedBlocker")]
 #[doc(alias = "managedBlock")]
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {

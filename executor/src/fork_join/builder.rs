@@ -88,8 +88,8 @@ impl ForkJoinBuilder {
     /// Sets the size of each worker's stack, in bytes. Default: 2 MiB, as for threads of the standard
     /// library.
     ///
-    /// A worker that waits may run pieces of other workers' jobs on top of its own job. So a deep recursion
-    /// needs more stack in a pool than on one thread.
+    /// While a worker waits, it may run pieces of other workers' jobs on top of its own job. So a deep
+    /// recursion needs more stack in a pool than on one thread.
     ///
     /// ```
     /// use executor::{fork_join::ForkJoinPool, prelude::*};

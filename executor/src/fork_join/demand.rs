@@ -1,4 +1,5 @@
-//! Demand flags, which say whether a thief could want the second half of a join.
+//! Demand flags: a worker's flag says whether other workers could want to steal the second half of the
+//! worker's next join.
 //!
 //! Most joins of a computation are deep in the recursion. At that depth, the worker's queue usually offers
 //! larger halves already, and the join only calls its two closures. Every join checks for this case, so the
@@ -10,12 +11,12 @@
 //!
 //! # Working alone
 //!
-//! A loop of short joins never has enough pieces in its queue: each join takes back its only piece before the
-//! next join begins. A thief would need more time to take this piece than the owner needs to run it. So after
-//! a round of short joins the owner *works alone*: it offers nothing for some rounds. At the end of each
-//! round the owner reads the clock. When a round had longer pieces, the owner offers pieces again. The owner
-//! also offers pieces again after a limited number of rounds, because each of the pieces of a large recursion
-//! can be short, too.
+//! In a loop of short joins, the queue never offers enough pieces: each join takes back its only piece before
+//! the next join begins. A thief would need more time to take this piece than the owner needs to run it. So
+//! after a round of short joins the owner *works alone*: for some rounds, the owner offers no piece. At the
+//! end of each round the owner reads the clock. If the joins of a round had longer pieces, the owner offers
+//! pieces again. The owner also offers pieces again after a limited number of rounds, because each of the
+//! pieces of a large recursion can be short, too.
 
 use std::cell::Cell;
 
@@ -29,8 +30,8 @@ pub(super) const ROUND: u32 = 64;
 /// piece of this length.
 pub(super) const FINE: Duration = Duration::from_nanos(400);
 
-/// A flag that is shut while the thread's queue offers enough pieces to thieves. The flag has a cache line of
-/// its own, because thieves write to it.
+/// A worker's flag that is shut while the worker's queue offers enough pieces to thieves. The flag has a
+/// cache line of its own, because thieves write to it.
 #[repr(align(128))]
 pub(super) struct Demand(AtomicBool);
 
@@ -38,9 +39,8 @@ impl Demand {
     /// Shuts or opens the flag. The caller must hold the lock of the flag's worker queue. So an older value
     /// never replaces a newer value.
     pub(super) fn set_shut(&self, shut: bool) {
-        // Relaxed is enough: an old value does no harm. If a join reads that the flag is shut, it calls its
-        // second half itself. If the join reads that the flag is open, it offers one piece more than
-        // necessary.
+        // Relaxed is enough: an old value does no harm. A join that reads a shut flag calls its second half
+        // itself. If the join reads that the flag is open, it offers one piece more than necessary.
         self.0.store(shut, Ordering::Relaxed);
     }
 }
@@ -97,8 +97,8 @@ pub(super) fn replace(demand: Option<&'static Demand>) -> Option<&'static Demand
     JOINS.with(|joins| joins.demand.replace(demand))
 }
 
-/// Makes the calling thread work alone for this number of rounds, or until a round had longer pieces. With 0,
-/// the thread offers pieces again.
+/// Makes the calling thread work alone for this number of rounds, or until the pieces of a round are longer.
+/// With 0, the thread offers pieces again.
 pub(super) fn work_alone(rounds: u32) {
     JOINS.with(|joins| {
         joins.rounds.set(rounds);
@@ -156,7 +156,7 @@ mod spare {
 pub(super) use spare::{give_back, take_one};
 
 /// Calls `f` with the demand flag shut, so that each join in `f` calls its first half and then its second
-/// half. Used for a join that no pool can run.
+/// half. This function is used for a join that no pool can run.
 pub(super) fn in_one_thread<R>(f: impl FnOnce() -> R) -> R {
     let demand = take_one();
     demand.set_shut(true);
@@ -179,7 +179,7 @@ mod tests {
             work_alone(ROUNDS);
             (0..=ROUNDS * ROUND).take_while(|_| is_shut() || stays_alone()).count()
         };
-        // On a busy machine, a round can take long.
+        // On a busy machine, a round can take a long time.
         let most = (0..10_000).map(|_| joins_alone()).max();
         assert_eq!(most, Some((ROUNDS * ROUND - 1) as usize));
     }

@@ -35,7 +35,8 @@ impl Registry {
 impl PoolOwner for Registry {
     fn waits_for_threads(&self, waiting: usize) -> bool {
         self.relied_on.store(true, Ordering::SeqCst);
-        // Takes the lock of each queue, so that the publisher of a later job sees the flag.
+        // Takes the lock of each queue, so that the publisher of a later job sees the flag that was set
+        // before.
         let _ = self.is_anything_queued();
         self.has_only(waiting)
     }

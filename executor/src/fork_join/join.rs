@@ -58,7 +58,7 @@ where
     join_openly(a, b)
 }
 
-/// Calls the two closures of a join when a thief may want the second closure.
+/// Does the work of a join whose second closure a thief may want: calls both closures.
 #[cold]
 #[inline(never)]
 fn join_openly<A, B, RA, RB>(a: A, b: B) -> (RA, RB)

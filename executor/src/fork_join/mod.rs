@@ -1,4 +1,5 @@
-//! Fork/join: computations that split themselves into pieces, and threads that take pieces from each other.
+//! Fork/join: computations that split themselves into pieces, and worker threads that steal pieces from each
+//! other.
 //!
 //! A computation over a large input can often be split: the program does the same work for each half of the
 //! input, and then combines the two results. Two threads can process the two halves at the same time, and
@@ -55,10 +56,10 @@
 //! pieces are small, a worker keeps only three pieces in its queue. For its other joins, the worker only
 //! calls the two closures: see [`worker_queue`] and [`demand`].
 //!
-//! A worker whose half was stolen waits for the thief. While it waits, the worker runs *pieces of that half*,
-//! and no other job. The literature calls this leapfrogging (Wagner and Calder, 1993). Blumofe and Leiserson
-//! (1999) describe work stealing with one queue per worker; Frigo, Leiserson and Randall (1998) describe its
-//! implementation in Cilk.
+//! A worker whose half was stolen waits for the thief. While the worker waits, it runs *pieces of the stolen
+//! half*, and no other job. The literature calls this leapfrogging (Wagner and Calder, 1993). Blumofe and
+//! Leiserson (1999) describe work stealing with one queue per worker; Frigo, Leiserson and Randall (1998)
+//! describe its implementation in Cilk.
 //!
 //! # What is not promised
 //!

@@ -34,8 +34,8 @@ use super::pool::{ForkJoinPool, worker_index};
 /// A method call on a slice borrows the slice. To change its elements, call the method on
 /// `slice.as_mut_slice()`, or on `&mut slice[..]` in parentheses.
 pub trait Pieces: Cut {
-    /// Returns the parts of this input, of `length` elements each. The last part can be shorter. A loop over
-    /// the parts gets each part as an input of the same type: the parts of a slice are slices.
+    /// Splits this input into parts of `length` elements each. The last part can be shorter. A loop over the
+    /// parts gets each part as an input of the same type: the parts of a slice are slices.
     ///
     /// # Panics
     /// Panics if `length` is zero.
@@ -215,8 +215,8 @@ pub fn par_map<P: Pieces, R: Send>(pieces: P, f: impl Fn(P::Element) -> R + Sync
 /// Calls `map` with each element, and combines the results with `reduce`, in order. Returns `None` if there
 /// are no elements.
 ///
-/// `reduce` must be associative. The results keep their order, but it is not specified which neighbouring
-/// results are combined first.
+/// `reduce` must be associative. The results are combined in the order of the elements, but it is not
+/// specified which neighbouring results are combined first.
 ///
 /// ```
 /// use executor::fork_join::par_map_reduce;

@@ -115,7 +115,8 @@ impl ForkJoinPool {
         })
     }
 
-    /// Runs `f` as [`invoke`](Self::invoke) does. If the pool cannot run `f`, this thread calls `f` itself.
+    /// Runs `f` as [`invoke`](Self::invoke) does. If the pool cannot run `f`, the calling thread calls `f`
+    /// itself.
     pub(super) fn run_or_call<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         let f = Mutex::new(Some(f));
         let take = || f.lock().take();
@@ -193,10 +194,10 @@ impl ForkJoinPool {
     /// Waits until the pool is quiet, that is, until no task is unfinished. The call waits for `timeout` at
     /// most, and returns whether the pool was quiet. During the wait, other threads can submit more tasks.
     ///
-    /// A worker of this pool runs queued jobs while it waits. For a worker, two kinds of tasks do not count.
-    /// The first kind are the tasks on the worker's own stack. The second kind are the tasks of other workers
-    /// that wait in this method. If tasks of these two kinds were counted, no worker's wait would ever end.
-    /// Other callers count all tasks.
+    /// A worker of this pool runs queued jobs while it waits. When a worker waits, two kinds of tasks are not
+    /// counted. The first kind are the tasks on the worker's own stack. The second kind are the tasks of
+    /// other workers that wait in this method. If tasks of these two kinds were counted, no worker's wait
+    /// would ever end. Other callers count all tasks.
     ///
     /// A task that a worker runs during this wait may call this method again, to a depth of 32. A deeper call
     /// does not wait: it returns `true` only if the pool is already quiet. The task that made the deeper call

@@ -1,14 +1,16 @@
-//! Waiting until a pool has nothing left to do.
+//! How a thread waits until a pool has nothing left to do.
 //!
 //! # What quiet means
 //!
-//! For a caller outside the pool, the pool is quiet when no task is unfinished. A worker that waits for quiet
-//! is itself inside a task that has not ended. Other workers may wait for quiet, too. If the tasks of waiting
-//! workers were counted, no wait for quiet would ever end. So for a worker the pool is quiet when all
-//! unfinished tasks are on the stacks of threads that wait for quiet.
+//! For a caller outside the pool, the pool is quiet when no task is unfinished. A worker that waits until the
+//! pool is quiet is itself inside a task that has not ended. Other workers may also wait until the pool is
+//! quiet. If the tasks of these waiting workers were counted, none of their waits would ever end. So for a
+//! worker the pool is quiet when all unfinished tasks are on the stacks of threads that wait until the pool
+//! is quiet.
 //!
-//! A worker runs other tasks while it waits, and one of these tasks may wait for quiet, too. Each task on a
-//! stack is counted once: by the first wait for quiet that began on top of the task.
+//! A worker runs other tasks while it waits, and one of these tasks may also wait until the pool is quiet.
+//! Each task on a stack is counted once, even if several waits began on top of the task: the first of these
+//! waits counts the task.
 //!
 //! # How deep
 //!
@@ -73,7 +75,8 @@ pub(super) fn wait_for_quiet(
     is_quiet.unwrap_or(false) || registry.is_quiet(is_inside, &ticket, Waker::noop())
 }
 
-/// Tells the deadlock detector that a wait for quiet waits for the unfinished tasks of the pool.
+/// Tells the deadlock detector that a thread waits until the pool is quiet, and so waits for the pool's
+/// unfinished tasks.
 impl Source for Registry {
     fn comes_from(&self) -> ComesFrom {
         self.places_of_the_unfinished().map_or(ComesFrom::Elsewhere, ComesFrom::Places)
@@ -85,7 +88,7 @@ impl Source for Registry {
 }
 
 impl Registry {
-    /// Notes that the calling thread, which is not a worker, begins a task of the pool.
+    /// Records that the calling thread, which is not a worker, begins a task of the pool.
     pub(super) fn begins_to_help(&self) {
         self.helpers.lock().push((this_thread(), false));
     }

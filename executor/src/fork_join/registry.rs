@@ -30,7 +30,8 @@
 //! 1. `searching` counts the workers that look for a job and have not found one. The thread that wakes or
 //!    starts a worker counts that worker.
 //! 2. `unfinished` counts the tasks that were accepted, until they end, are dropped or are taken out of the
-//!    pool. The computation of a guest counts as a task. Second halves are parts of tasks and do not count.
+//!    pool. The computation of a guest counts as a task. Second halves of joins are parts of tasks, and are
+//!    not counted.
 //! 3. At most `threads` workers are awake, guests included. For each worker that [blocks](super::blocking),
 //!    one more worker may be awake, up to `spares` more workers in total. If too many workers are awake, a
 //!    worker goes to sleep after its job.
@@ -77,10 +78,10 @@ pub(super) struct Registry {
     wake_ups: Box<[Condvar]>,
     state: Mutex<RegistryData>,
     /// The threads outside the pool that wait for tasks of the pool and run these tasks: one entry for each
-    /// task. The flag of an entry is true if the thread waits for quiet in this task, or in a task on top of
-    /// this task. A thread takes the lock of this list after all other locks.
+    /// task. The flag of an entry is true if, in this task or in a task on top of it, the thread waits until
+    /// the pool is quiet. A thread takes the lock of this list after all other locks.
     pub(super) helpers: Mutex<Vec<(ThreadKey, bool)>>,
-    /// The number of additional workers that could be woken or started. Threads read this field and the next
+    /// The number of further workers that could be woken or started. Threads read this field and the next
     /// three fields without the lock: see `changed`.
     available: AtomicUsize,
     surplus: AtomicUsize,
@@ -88,8 +89,8 @@ pub(super) struct Registry {
     awaiting_quiet: AtomicUsize,
     searching: AtomicUsize,
     unfinished: AtomicUsize,
-    /// True if a waiting thread relies on empty queues. The publisher of the next job makes this thread look
-    /// again.
+    /// True if a waiting thread relies on the fact that the queues are empty. The publisher of the next job
+    /// then makes the waiting thread look again.
     pub(super) relied_on: AtomicBool,
     /// The running tasks that the last dump has seen. See `running`.
     pub(super) sightings: Mutex<Sightings>,
@@ -114,7 +115,7 @@ struct RegistryData {
     /// True if the system has refused to start a thread. The pool tries again at the next submission.
     was_refused: bool,
     awaiting_quiet: WaitList,
-    /// The number of tasks that are on the stacks of threads that wait for quiet.
+    /// The number of tasks that are on the stacks of threads that wait until the pool is quiet.
     waiting_tasks: usize,
 }
 
@@ -267,8 +268,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Notes that a searching worker has found a job. If the last searching worker has found a job and there
-    /// are more jobs, the next worker is woken.
+    /// Records that a searching worker has found a job. If the last searching worker has found a job and
+    /// there are more jobs, the next worker is woken.
     pub(super) fn has_found(&self) {
         let was_last = self.searching.fetch_sub(1, Ordering::SeqCst) == 1;
         if was_last && self.is_anything_queued() {
@@ -374,8 +375,8 @@ impl Registry {
         Some(number)
     }
 
-    /// Ends a guest's time as a worker. The workers run the tasks that the guest has forked and not
-    /// joined.
+    /// Makes a guest an ordinary thread again, after its computation has ended. The workers run the tasks
+    /// that the guest has forked and not joined.
     pub(super) fn guest_leaves(&self, number: usize) {
         self.leave(self.state.lock(), number);
         if self.is_anything_queued() {
@@ -384,7 +385,7 @@ impl Registry {
         self.task_ended();
     }
 
-    /// Notes that the calling worker may block for a long time. Until this worker calls
+    /// Records that the calling worker may block for a long time. Until this worker calls
     /// [`goes_on`](Self::goes_on), another worker can take its place.
     pub(super) fn blocks(&self) {
         let mut state = self.state.lock();
@@ -420,7 +421,7 @@ impl Registry {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Notes that a task has ended, or was dropped.
+    /// Records that a task has ended, or was dropped.
     pub(super) fn task_ended(&self) {
         let left = self.unfinished.fetch_sub(1, Ordering::SeqCst) - 1;
         if left == 0 || self.awaiting_quiet.load(Ordering::SeqCst) > 0 {
@@ -487,8 +488,8 @@ impl Registry {
     // ----- quiescence -----
 
     /// Returns whether the pool is quiet. `is_inside` says that the calling thread is inside a task: then the
-    /// tasks of all threads that wait for quiet do not count. If the pool is not quiet, `waker` is called
-    /// when the thread must look again.
+    /// tasks of all threads that wait until the pool is quiet do not count. If the pool is not quiet, `waker`
+    /// is called when the thread must look again.
     pub(super) fn is_quiet(&self, is_inside: bool, ticket: &Cell<Option<Ticket>>, waker: &Waker) -> bool {
         let mut state = self.state.lock();
         if let Some(before) = ticket.take() {
@@ -504,7 +505,8 @@ impl Registry {
         self.unfinished.load(Ordering::SeqCst) <= not_counted
     }
 
-    /// Notes that a thread begins to wait for quiet, with `tasks` more tasks on its stack.
+    /// Begins a thread's wait until the pool is quiet: `tasks` tasks on the thread's stack now count as tasks
+    /// of a waiting thread.
     pub(super) fn begins_to_wait_for_quiet(&self, tasks: usize) {
         let mut state = self.state.lock();
         state.waiting_tasks += tasks;
@@ -613,8 +615,8 @@ impl RegistryData {
 // ----- questions about the queues -----
 
 impl QueueOwner for Registry {
-    // Nothing to do: the queue keeps only an empty task, and the worker that takes this empty task runs
-    // nothing.
+    // There is nothing to do here: the queue keeps only an empty task, and the worker that takes this empty
+    // task runs nothing.
     fn cancelled_in_queue(self: Arc<Self>, _queue: QueueId, _by: CancelKind) -> Option<UserCode> {
         None
     }

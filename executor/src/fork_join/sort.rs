@@ -15,8 +15,8 @@
 //! library also sorts a piece after too many bad pivots. So even with bad pivots, the time of the whole sort
 //! grows like the time of the standard sort.
 //!
-//! Quicksort is by Hoare (1961). The partition method is Lomuto's, without a branch that depends on the
-//! elements: a mispredicted branch takes longer than an unnecessary exchange.
+//! Quicksort is by Hoare (1961). The partition method is Lomuto's, in a form without a branch that depends on
+//! the elements: a mispredicted branch takes longer than an unnecessary exchange.
 
 use super::join::join;
 use super::par::threads;

@@ -21,8 +21,8 @@ impl Stack {
         Self { bottom: place(), size: size.unwrap_or_else(size_by_default) }
     }
 
-    /// Returns whether half of the stack is free. Also returns true if the measured distance is longer than
-    /// the stack: in this case a sanitizer keeps variables in other memory.
+    /// Returns whether at least half of the stack is free. Also returns true if the measured distance is
+    /// longer than the stack: in this case a sanitizer keeps variables in other memory.
     pub(super) fn has_room(&self) -> bool {
         let used = place().abs_diff(self.bottom);
         used < self.size / 2 || used > self.size

@@ -70,7 +70,8 @@ pub(super) struct WorkerThread {
     depth: Cell<usize>,
     /// The number of tasks that the worker has begun and not ended.
     pub(super) tasks: Cell<usize>,
-    /// The number of the worker's tasks that lie under a wait for quiet on the stack: see `quiescence`.
+    /// The number of the worker's tasks that lie on the stack below a wait until the pool is quiet: see
+    /// `quiescence`.
     pub(super) quiet: Cell<usize>,
     /// The number of calls of [`blocking`](super::blocking) that are on the worker's stack.
     pub(super) blocks: Cell<usize>,
@@ -326,8 +327,8 @@ impl WorkerThread {
         false
     }
 
-    /// Runs any job of the pool, even a job that is not part of the present job. Returns false if there is
-    /// no such job.
+    /// Runs any job of the pool, even a job that does not belong to the worker's present job. Returns false
+    /// if there is no such job.
     pub(super) fn run_something(&self) -> bool {
         let found = if self.may_help() { self.find() } else { None };
         found.map(|taken| self.run_on_top(taken)).is_some()
@@ -343,7 +344,7 @@ impl WorkerThread {
         });
     }
 
-    /// Runs a task that is not part of the worker's present job.
+    /// Runs a task that does not belong to the worker's present job.
     fn run_foreign(&self, QueueEntry { job, context, .. }: QueueEntry) {
         self.queue.begin(None, true);
         self.run_job(job, &context);
@@ -421,7 +422,7 @@ impl Source for WithThief {
         WaitsFor::Borrowers
     }
 
-    /// Returns false: a join must return two results, and cannot report that a result is missing.
+    /// Returns false, because a join must return two results, and cannot report that a result is missing.
     fn can_be_given_up(&self) -> bool {
         false
     }

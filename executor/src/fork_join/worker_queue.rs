@@ -19,12 +19,12 @@
 //!
 //! # Who follows whom
 //!
-//! A worker whose second half was stolen waits for the thief. Meanwhile the worker *follows* the thief: it
-//! takes pieces *of that half* back from the thief, and runs them. The worker runs no unrelated job, because
-//! that job could want a lock that the waiting job holds. For its followers, each worker queue records which
-//! stolen jobs its owner runs ([`Running`]). For each of these jobs, the queue also records the first place
-//! that can hold a piece of the job. In addition, the queue records for which stolen job the owner itself
-//! waits. From this record, a follower learns the number of the next thief.
+//! A worker whose second half was stolen waits for the thief. Meanwhile the worker *follows* the thief: the
+//! worker takes *pieces of the stolen half* back from the thief, and runs them. The worker runs no unrelated
+//! job, because that job could want a lock that the waiting job holds. For its followers, each worker queue
+//! records which stolen jobs its owner runs ([`Running`]). For each of these jobs, the queue also records the
+//! first place that can hold a piece of the job. In addition, the queue records for which stolen job the
+//! owner itself waits. From this record, a follower learns the number of the next thief.
 //!
 //! # Invariants
 //!
@@ -139,8 +139,8 @@ struct Running {
     job_id: Option<JobId>,
     /// Entries of the queue with this place or a higher place are pieces of this job.
     from: u64,
-    /// True if this job is not part of the job below it on the stack. The job below then does not wait for
-    /// any piece of this job.
+    /// True if this job is not part of the job below it on the stack. So the job below does not wait for any
+    /// piece of this job.
     is_foreign: bool,
     granularity_below: Granularity,
 }
@@ -158,7 +158,7 @@ struct Granularity {
     enough: usize,
     pieces: u32,
     since: Option<Instant>,
-    /// How often in this round the owner took back the only piece of its job.
+    /// How often the owner took back the only piece of its job in this round.
     emptied: u32,
     /// The number of rounds in which the owner works alone, if this round is fine-grained and its joins are
     /// short.
@@ -209,7 +209,8 @@ struct WorkerQueueState {
     granularity: Granularity,
     running: Vec<Running>,
     taken: Vec<StolenJob>,
-    /// The stolen jobs for which the owner waits, each with the length of `running` when the wait began.
+    /// The stolen jobs for which the owner waits, each with the length that `running` had when the wait
+    /// began.
     waits: Vec<(JobId, usize)>,
     followers: Vec<Waker>,
     /// The labels of the tasks that the owner has begun and not ended, each with its number among all tasks
@@ -319,7 +320,7 @@ impl WorkerQueue {
         entry
     }
 
-    /// Notes that the owner begins a job that does not come from its own queue. The owner also calls this
+    /// Records that the owner begins a job that does not come from its own queue. The owner also calls this
     /// method for a job of its own queue, if it runs no other job.
     pub(super) fn begin(&self, job_id: Option<JobId>, is_foreign: bool) {
         let mut state = self.state.lock();
@@ -331,7 +332,7 @@ impl WorkerQueue {
         wake_followers(state);
     }
 
-    /// Notes the end of the job that the owner began last.
+    /// Records the end of the job that the owner began last.
     pub(super) fn end(&self) {
         let mut state = self.state.lock();
         let ended = state.running.pop().expect("it was begun");
@@ -390,7 +391,7 @@ impl WorkerQueue {
         Some(entry)
     }
 
-    /// Notes the end of a job that was stolen from this queue, and wakes the waiter of the job.
+    /// Records the end of a job that was stolen from this queue, and wakes the waiter of the job.
     pub(super) fn stolen_ended(&self, job_id: JobId) {
         let mut state = self.state.lock();
         let place = state.taken.iter().position(|taken| taken.job_id == job_id).expect("it was stolen");
@@ -511,8 +512,8 @@ fn wake_followers(mut state: MutexGuard<'_, WorkerQueueState>) {
 }
 
 impl WorkerQueueState {
-    /// Returns whether the queue offers enough pieces of the owner's present job to thieves. Older pieces do
-    /// not count: they may be small, and a worker that follows the present job cannot take them.
+    /// Returns whether the queue offers enough pieces of the owner's present job to thieves. Older pieces are
+    /// not counted: they may be small, and a worker that follows the present job cannot take them.
     fn offers_enough(&self) -> bool {
         let from = self.first_place();
         let Some(first) = self.queue.len().checked_sub(self.granularity.enough) else { return false };
@@ -587,8 +588,8 @@ mod tests {
         assert_eq!(come(1), usize::MAX);
     }
 
-    /// Pushes a task and takes it back, until the owner works alone or a time is up. Returns whether the owner
-    /// works alone.
+    /// Pushes a task and takes it back, again and again, until the owner works alone or a time is up. Returns
+    /// whether the owner works alone.
     fn join_until_alone(queue: &WorkerQueue, tasks_below: u32) -> bool {
         let mut task = Some(QueuedJob::Task(Task::new(|| ())));
         (0..tasks_below).for_each(|_| {

@@ -79,7 +79,7 @@ impl Canceller {
         Arc::clone(&self.cell).cancel(false, CancelReason::of(CancelKind::Requested))
     }
 
-    /// Notes that a timer will call [`cancel`](Self::cancel), unless the task ends first.
+    /// Records that a timer will call [`cancel`](Self::cancel), unless the task ends first.
     pub(crate) fn will_be_called(&self) {
         self.cell.will_be_cancelled();
     }

@@ -56,7 +56,7 @@ enum CellPhase<T, F> {
     /// The body is running. The token is made when the body, or a wait in the body, asks for it.
     Running(Option<CancelToken>),
     Finished(TaskResult<T>),
-    /// The result was moved out. The fields tell how the task ended, and why it was cancelled.
+    /// The result was moved out. The fields of this state tell how the task ended, and why it was cancelled.
     Taken(TaskState, Option<CancelReason>),
 }
 
@@ -361,12 +361,12 @@ where
         let CellPhase::Running(token) = &mut state.phase else { return None };
         let token = token.take().filter(|_| stop_body);
         state.stop_body = stop_body;
-        // The cancel is noted under the lock. So a thread that sees that the task is finished also sees this
-        // note.
+        // The cancel is recorded under the lock. So a thread that sees that the task is finished also sees
+        // the record of the cancel.
         let queue = self.membership.cancel();
         let announcement = state.decide(Err(TaskError::Cancelled(Cancelled::because(reason.clone()))));
         drop(state);
-        // The owner is told before a joiner wakes, so that the joiner finds correct counts.
+        // The owner of the queue is told before a joiner wakes, so that the joiner finds correct counts.
         let of_the_queue = queue.and_then(|queue| {
             let by = reason.as_ref().map_or(CancelKind::Requested, CancelReason::kind);
             queue.owner()?.cancelled_in_queue(queue, by)

@@ -1,10 +1,11 @@
 //! A queue that gives out handles in the order in which their tasks end.
 //!
-//! Suppose that a caller wants each result of many tasks as soon as it is ready. If the caller joined the
-//! handles one after the other, it would wait for a slow task while other results are ready. With this queue,
-//! each task reports when it has ended. The caller [expects](CompletionQueue::expect) handles, and
-//! [`next`](CompletionQueue::next) gives out each of these handles when its task has ended. Every handle
-//! arrives, because every task ends: it returns, panics, is cancelled, or is dropped without having been run.
+//! Suppose that a caller submits many tasks, and wants each result as soon as the result is ready. If the
+//! caller joined the handles one after the other, it would wait for a slow task while other results are
+//! ready. With this queue, each task reports when it has ended. The caller [expects](CompletionQueue::expect)
+//! handles, and [`next`](CompletionQueue::next) gives out each of these handles when its task has ended.
+//! Every handle arrives, because every task ends: it returns, panics, is cancelled, or is dropped without
+//! having been run.
 //!
 //! ```text
 //!   expect ──▶ expected ──task ends──▶ arrived ──all at once──▶ fetched ──next──▶ the caller
@@ -71,8 +72,8 @@ struct CompletedHandles<T> {
     closed: bool,
 }
 
-/// A task with an expected handle. Until the handle arrives, the caller can withdraw the handle or cancel the
-/// task.
+/// A task whose handle is expected by a completion queue. Until the handle arrives, the caller can withdraw
+/// the handle or cancel the task.
 pub(crate) struct PendingCompletion<T> {
     cell: Arc<dyn ResultCell<T>>,
     name: Option<Name>,
@@ -162,7 +163,7 @@ impl<T: Send + 'static> CompletionQueue<T> {
         result
     }
 
-    /// Returns the handle of a task that has ended, if there is one. Never blocks.
+    /// Returns the handle of a task that has ended, or `None` if no handle has arrived. Never blocks.
     pub(crate) fn try_next(&self) -> Option<TaskHandle<T>> {
         let mut fetched = self.0.fetched.lock();
         fetched.pop_front().or_else(|| self.0.arrived.lock().fetch(&mut fetched))
@@ -247,8 +248,8 @@ impl<T> CompletionLists<T> {
         next.into_iter().for_each(Waker::wake);
     }
 
-    /// Notes that an expected handle has arrived, or will never arrive. If there is a handle, wakes the first
-    /// waiter. If no more handles are expected, wakes all waiters.
+    /// Counts one expected handle less, because the handle has arrived or will never arrive. If there is a
+    /// handle, wakes the first waiter. If no more handles are expected, wakes all waiters.
     fn is_one_fewer(&self, mut arrived: MutexGuard<'_, CompletedHandles<T>>) {
         let was_the_last = self.expected.fetch_sub(1, Ordering::Relaxed) == 1;
         let all = was_the_last | std::mem::take(&mut arrived.wakes_all);

@@ -19,7 +19,7 @@ use crate::task::Outcome;
 use crate::task::observer::TaskObserver;
 use crate::time::{self, TimerEntry};
 
-/// A time limit. The drop of this observer removes the limit from the timer.
+/// A time limit. The observer of a time limit: the drop of this observer removes the limit from the timer.
 impl TaskObserver for Mutex<TimerEntry> {}
 
 /// A parent of the task's token, and the registration that cancels the task when this parent is cancelled.
@@ -64,7 +64,7 @@ impl<T: Send + 'static> FutureTask<T> {
     /// has not begun is cancelled in its queue, so its handle is finished at once. If the task is running,
     /// its token is cancelled. The [reason](crate::CancelReason) says [`CancelKind::Deadline`]. A `timeout`
     /// beyond the range of the clock, such as [`Duration::MAX`], sets no limit. If a task has several limits,
-    /// the earliest limit cancels it.
+    /// the earliest limit cancels the task.
     ///
     /// The limit works on every executor. If you do not need the result, you can drop the handle: the limit
     /// stays.

@@ -31,7 +31,7 @@ pub(super) fn mark_read<T>(result: &TaskResult<T>) {
 /// The cell that a task and its handle share, with the type of the result but without the type of the body.
 /// The handle, or a listener that replaces the handle, sees the cell through this trait.
 pub(super) trait ResultCell<T>: HandleCell {
-    /// Takes the result, if there is a result.
+    /// Takes the result out of the cell, if there is a result.
     fn take(&self) -> Option<TaskResult<T>>;
 
     /// Takes the result without a lock, for the only owner of the cell.
@@ -44,8 +44,8 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Never takes the result.
     fn finished_or_listen(&self, waker: &Waker) -> bool;
 
-    /// Notes that the handle was dropped. The caller must drop the returned values. If the values stayed in
-    /// the cell, the result would exist as long as there is a canceller.
+    /// Tells the cell that the handle was dropped. The caller must drop the returned values. If the values
+    /// stayed in the cell, the result would exist as long as there is a canceller.
     fn nobody_listens(&self) -> (Option<TaskResult<T>>, Listener<T>);
 
     /// Calls [`nobody_listens`](Self::nobody_listens), and drops the returned values.
@@ -70,7 +70,7 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Takes the task out of its queue.
     fn take_out_of_queue(&self) -> Option<Task>;
 
-    /// Returns the token of the running body. If the body has no token yet, makes the token.
+    /// Returns the token of the running body of the task. If the body has no token yet, makes the token.
     fn token(&self) -> CancelToken;
 
     /// Decides that `result` is the outcome. If an outcome was decided before, returns `result` to the
@@ -87,14 +87,14 @@ pub(super) trait ResultCell<T>: HandleCell {
 #[must_use]
 pub(crate) struct CancelBegun<T, F = Box<dyn Send>> {
     pub(super) of_the_token: Callbacks,
-    /// The body, if the body had not begun.
+    /// The body of the cancelled task, if the body had not begun.
     pub(super) body: Option<F>,
     pub(super) of_the_listener: CallbackDue<T>,
     pub(super) of_the_queue: Option<UserCode>,
 }
 
 impl<T, F: Send + 'static> CancelBegun<T, F> {
-    /// Hides the type of the body.
+    /// Boxes the body, so that the type of the result does not depend on the type of the body.
     pub(super) fn boxed(self) -> CancelBegun<T> {
         let Self { of_the_token, body, of_the_listener, of_the_queue } = self;
         let body = body.map(|body| Box::new(body) as Box<dyn Send>);

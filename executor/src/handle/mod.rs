@@ -52,7 +52,8 @@
 //!    queue.
 //! 3. Every handle reaches `Finished`: the drop of a task that has not run cancels the task.
 //! 4. A cell has at most one listener: a waker (of a thread or an asynchronous task), a callback, a relay or
-//!    a collector. The relay of a shared handle tells many waiters. A collector gets the whole cell.
+//!    a collector. The relay of a shared handle tells many waiters. A collector gets the whole cell instead
+//!    of the result.
 //! 5. No user code runs while the state is locked: no body, no callback, no waker, and no `Drop` of these
 //!    values.
 //! 6. The library does its own work first, because users' code can take long, or can wait for one of the

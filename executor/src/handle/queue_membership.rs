@@ -33,18 +33,18 @@ impl QueueMembership {
         Self(AtomicU64::new(0))
     }
 
-    /// Notes that the task is put into a queue. Returns false if the task was cancelled before.
+    /// Records that the task is put into a queue. Returns false if the task was cancelled before.
     pub(super) fn enter(&self, queue: QueueId) -> bool {
         self.0.fetch_or(queue.number() << 1, Ordering::AcqRel) & CANCELLED == 0
     }
 
-    /// Notes that the task has left its queue. Returns the queue if the task was cancelled before it left.
+    /// Records that the task has left its queue. Returns the queue if the task was cancelled before it left.
     pub(super) fn leave(&self) -> Option<QueueId> {
         let before = self.0.fetch_and(CANCELLED, Ordering::AcqRel);
         if before & CANCELLED == 0 { None } else { queue_of(before) }
     }
 
-    /// Notes that the task is cancelled, and returns the task's queue. Must be called only once.
+    /// Records that the task is cancelled, and returns the task's queue. Must be called only once.
     pub(super) fn cancel(&self) -> Option<QueueId> {
         queue_of(self.0.fetch_or(CANCELLED, Ordering::AcqRel))
     }

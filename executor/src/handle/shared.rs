@@ -86,7 +86,7 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
 pub struct SharedHandle<T> {
     cell: Arc<SharedCell<T>>,
     canceller: Canceller,
-    /// The place of the waker from this handle's last poll.
+    /// The place in the list of waiters for the waker from this handle's last poll.
     polled: Option<u64>,
 }
 
@@ -103,7 +103,7 @@ struct SharedState<T> {
     /// are in the order in which they were added.
     wakers: BTreeMap<u64, Waker>,
     callbacks: Vec<ResultCallback<Arc<T>>>, // in the order in which they came
-    /// The number of places that were given out.
+    /// The number of places that this list has given out.
     places: u64,
 }
 

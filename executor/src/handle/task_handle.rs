@@ -52,8 +52,8 @@ pub struct TaskHandle<T> {
     pub(super) cell: Arc<dyn ResultCell<T>>,
     /// The task's name. The name is stored in the handle and not in the cell, because few tasks have a name.
     pub(super) name: Option<Name>,
-    /// True if the cell need not be told when this handle is dropped, because the result was taken or another
-    /// listener has replaced the handle.
+    /// True if the drop of this handle need not be reported to the cell, because the result was taken or
+    /// another listener has replaced the handle.
     pub(super) released: bool,
 }
 

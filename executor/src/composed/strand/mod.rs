@@ -137,8 +137,9 @@ impl<K: StrandOwner> Strand<K> {
 
     // ----- the way in -----
 
-    /// Puts a task into the strand. If the drain task can still be refused, the task stays in `task` and the
-    /// waker joins the wait list. If a scope would wait for the task for ever, the task stays in `task`, too.
+    /// Puts a task into the strand. If the drain task can still be refused, the task stays in `task`, and the
+    /// waker of the submitter joins the wait list. If a scope would wait for the task for ever, the task
+    /// stays in `task`, too.
     pub(crate) fn join(&self, task: &mut Option<Task>, waker: &Waker) -> Result<Joined, Ticket> {
         let me = this_thread();
         let mut state = self.state.lock();
@@ -184,7 +185,7 @@ impl<K: StrandOwner> Strand<K> {
         }
     }
 
-    /// Notes that the task `id` of this strand now has a higher priority. The task is the drain task of
+    /// Remembers that the task `id` of this strand now has a higher priority. The task is the drain task of
     /// another strand.
     pub(crate) fn raise_task(&self, id: TaskId, priority: &dyn Fn() -> i32) {
         let raise_in = self.with(|state| self.raise_in(state.raise(id, priority())));
@@ -265,7 +266,7 @@ impl<K: StrandOwner> Strand<K> {
         }
     }
 
-    /// Runs a task of the strand. Notes in `is_named` whether a snapshot shows the drain task under the name
+    /// Runs a task of the strand. Stores in `is_named` whether a snapshot shows the drain task under the name
     /// of that task.
     fn run_task(&self, task: Task, is_named: &mut bool) {
         let label = task.label();
@@ -320,7 +321,7 @@ impl<K: StrandOwner> Strand<K> {
         is_answered && !self.with(|state| state.goes_on(me))
     }
 
-    /// Notes that the drain task was dropped and will not be run.
+    /// Remembers that the drain task was dropped and will not be run.
     fn drain_is_dropped(self: &Arc<Self>) {
         let remains = K::change(self, |state| state.abandon(self.owner.queue_id(), self.owner.tombstones()));
         remains.settle();
@@ -391,7 +392,8 @@ pub(crate) fn reclaim_drains(queues: BTreeSet<QueueId>, root: &CancelToken) {
 /// What a submitter must do after its task has joined a strand.
 #[must_use = "it must be announced"]
 pub(crate) struct Joined {
-    /// If there was no drain task: the priority of the drain task that the submitter must offer.
+    /// The priority of the drain task that the submitter must offer; `None` if there was already a drain
+    /// task.
     offer: Option<i32>,
     raise_in: Option<QueueId>,
     drain: Location,
@@ -404,9 +406,9 @@ impl Joined {
         self.offer.is_some() || self.raise_in.is_some()
     }
 
-    /// Makes the detector look again at the waits for the task. The caller must hold no lock. A thread may
-    /// have waited for the task before the task joined the strand; at that time the detector did not know
-    /// which thread would run the task.
+    /// Makes the starvation detector check the waits for the task again. The caller must hold no lock. A
+    /// thread may have waited for the task before the task joined the strand; at that time the detector did
+    /// not know which thread would run the task.
     pub(crate) fn announce(&self) {
         look_again_at(self.drain);
     }
@@ -512,7 +514,7 @@ impl<K: StrandOwner> RunningTask for Strand<K> {
     }
 }
 
-/// The source of a submitter's wait: the submitter waits for the thread that offers the drain task.
+/// Tells the starvation detector for what a submitter waits: for the thread that offers the drain task.
 impl<K: StrandOwner> Source for Strand<K> {
     fn comes_from(&self) -> ComesFrom {
         match self.state.lock().drain {

@@ -48,8 +48,8 @@ struct Queued {
     collector: usize,
 }
 
-/// Counts the tasks of a strand by priority. Tasks of priority zero are not counted, because nearly all tasks
-/// have this priority.
+/// The number of tasks in a strand for each priority. Tasks of priority zero are not counted, because nearly
+/// all tasks have this priority.
 #[derive(Default)]
 struct Priorities {
     counts: BTreeMap<i32, usize>,
@@ -181,8 +181,8 @@ impl StrandState {
         self.tasks().find(|task| !task.is_cancelled()).map(Task::stands_for)
     }
 
-    /// Notes that the underlying executor has accepted the drain task that this thread offered. Does nothing
-    /// if the drain task has already begun or was already dropped.
+    /// Remembers that the underlying executor has accepted the drain task that this thread offered. Does
+    /// nothing if the drain task has already begun or was already dropped.
     pub(super) fn is_accepted(&mut self, me: ThreadKey) -> Remains {
         if self.drain != DrainState::Offered(me) {
             return Remains::default();
@@ -247,16 +247,17 @@ impl StrandState {
         self.tasks.shrink_to(KEPT);
     }
 
-    /// Begins the hand-over, and returns the priority of the successor. Returns `None` if the strand is empty
-    /// and needs no successor.
+    /// Begins the hand-over to the successor, and returns the priority of the successor. Returns `None` if
+    /// the strand is empty and needs no successor.
     pub(super) fn begin_to_hand_over(&mut self, me: ThreadKey) -> Option<i32> {
         let priority = self.priorities.highest(self.tasks.len())?;
         (self.drain, self.priority) = (DrainState::HandsOver(me), priority);
         Some(priority)
     }
 
-    /// Ends the hand-over, after the underlying executor has answered. Returns true if this drain task must
-    /// continue, because its successor was refused or dropped, or ran inside the call.
+    /// Ends the hand-over to the successor, after the underlying executor has accepted or refused the
+    /// successor. Returns true if this drain task must continue, because its successor was refused or
+    /// dropped, or ran inside the call.
     pub(super) fn goes_on(&mut self, me: ThreadKey) -> bool {
         if self.drain == DrainState::HandsOver(me) {
             self.drain = DrainState::Accepted;
@@ -264,9 +265,9 @@ impl StrandState {
         self.drain == DrainState::Runs(me)
     }
 
-    /// Notes that the drain task was dropped without having been run, and removes all tasks from the strand.
-    /// If the predecessor is still handing over, the tasks stay in the strand, because the predecessor
-    /// continues to run them.
+    /// Handles the drop of a drain task that was never run: removes all tasks from the strand. If the
+    /// predecessor is still handing over, the tasks stay in the strand, because the predecessor continues to
+    /// run them.
     pub(super) fn abandon(&mut self, queue_id: QueueId, tombstones: &Tombstones) -> Remains {
         self.handed_out = false;
         match self.drain {
@@ -281,8 +282,8 @@ impl StrandState {
         Remains::default()
     }
 
-    /// Notes that the drain task was handed out to a user, and takes out the tasks that scopes wait for. If
-    /// this strand contains the drain task of another strand, that drain task is handed out, too.
+    /// Remembers that the drain task was handed out to a user, and takes out the tasks that scopes wait for.
+    /// If this strand contains the drain task of another strand, that drain task is handed out, too.
     pub(super) fn is_handed_out(&mut self, queue_id: QueueId, tombstones: &Tombstones) -> Vec<Task> {
         self.handed_out = true;
         let (mut taken, cancelled) = self.take_all(queue_id, tombstones, Task::is_of_scope);
@@ -330,8 +331,8 @@ impl StrandState {
 }
 
 impl Queued {
-    /// Notes that a task has left the strand. Returns the task, and whether the task was cancelled while it
-    /// was in the strand.
+    /// Updates the records of the strand after a task has left the strand. Returns the task, and whether the
+    /// task was cancelled while it was in the strand.
     fn leave(self, priorities: &mut Priorities, queue_id: QueueId, tombstones: &Tombstones) -> (Task, bool) {
         priorities.leave(self.task.priority());
         leave_strand(self.collector, queue_id);

@@ -87,10 +87,10 @@ use shared::{Home, StripedShared};
 /// ```
 ///
 /// A key can be of any type that can be a key of a hash map. To use the address of a value as the key, take
-/// an [`Identity`]. A stripe exists only while it has tasks. So even after millions of keys, no memory is
-/// left in use. Keys must behave like the keys of a hash map: equal keys stay equal and have the same hash.
-/// The striped executor calls `Eq` under a lock, so `Eq` must not use that executor. If `Eq` or `Hash`
-/// panics, the submission panics, and the task is dropped.
+/// an [`Identity`]. A stripe exists only while it has tasks. So even after millions of keys have been used,
+/// idle keys occupy no memory. Keys must behave like the keys of a hash map: equal keys stay equal and have
+/// the same hash. The striped executor calls `Eq` under a lock, so `Eq` must not use that executor. If `Eq`
+/// or `Hash` panics, the submission panics, and the task is dropped.
 ///
 /// A task without a key is submitted by [`execute`](crate::ExecutorExt::execute) or
 /// [`submit`](crate::ExecutorExt::submit). The task has no stripe, and is passed directly to the underlying
@@ -370,8 +370,8 @@ where
     }
 
     fn hash(&self, key: &K) -> u64 {
-        // Some hashers return the number itself as the hash of a number. The product spreads this hash over
-        // all bits.
+        // Some hashers return the number itself as the hash of a number. The multiplication spreads the bits
+        // of this hash over the whole word.
         self.hasher.hash_one(key).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 
@@ -383,8 +383,9 @@ where
         let waits = RefCell::new(None::<(Arc<Strand<Home<K>>>, Ticket)>);
         let leave_wait_list = || _ = waits.take().map(|(strand, ticket)| strand.leave(ticket));
         let _leaves = OnDrop(leave_wait_list);
-        // Returns how the task has joined its strand. Also returns the strand if the submitter must submit or
-        // raise the drain task. Returns `None` if this executor was shut down.
+        // Puts the task into its strand and returns what the submitter must do next. Also returns the strand
+        // if the submitter must submit or raise the drain task. Returns `None` if this executor was shut
+        // down.
         let look = |waker: &Waker| {
             leave_wait_list();
             let mut table = shared.table(hash);
@@ -483,7 +484,7 @@ where
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StripedStats {
-    /// The number of stripes that have tasks, waiting or running.
+    /// The number of stripes that have waiting or running tasks.
     pub stripes: usize,
     /// The number of tasks that wait in stripes.
     pub queued: usize,

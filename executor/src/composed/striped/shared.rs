@@ -46,7 +46,7 @@ impl<K: Send + 'static> StripedShared<K> {
         })
     }
 
-    /// Locks the table for a hash, or for a lane, which is a part of a hash.
+    /// Locks and returns the table that belongs to a hash, or to a lane (a part of a hash).
     pub(super) fn table(&self, hash: u64) -> MutexGuard<'_, Strands<K>> {
         let bits = usize::try_from(hash >> 16 & 0xFF).expect("eight bits");
         self.tables[bits % TABLES].0.lock()

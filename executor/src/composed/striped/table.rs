@@ -82,7 +82,7 @@ impl<K, L> Table<K, L> {
         self.strands.is_empty() && self.same_hash.is_empty()
     }
 
-    /// Notes that the executor was shut down: no more strands are added, and the lifecycle waits for the
+    /// Handles the shutdown of the executor: no more strands are added, and the lifecycle waits for the
     /// strands in this table.
     pub(super) fn shutdown(&mut self, stay: &InFlight) {
         if !self.is_empty() {
