@@ -4,8 +4,8 @@
 //! or a command on the page. A figure without a source cannot be measured again. Years, and the numbers of
 //! RFCs and issues, do not count as figures.
 //!
-//! No sentence may stop in the middle. A paragraph ends with a punctuation mark, and a new line must not
-//! begin a sentence if the line before has no such mark.
+//! No sentence may stop in the middle. A paragraph ends with a punctuation mark. If a line ends without such
+//! a mark, the next line must continue the same sentence.
 
 use crate::book::includes::includes;
 use crate::book::pages::Page;

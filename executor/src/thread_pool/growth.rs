@@ -21,8 +21,8 @@
 //!
 //! 1. While a first task waits, there is a starting worker, a live worker, or a submitter that is
 //!    `in_factory`. If no worker and no submitter of this kind is left, the task is dropped.
-//! 2. After its factory call has failed, a submitter stops counting as `in_factory` and takes its task back,
-//!    in one step.
+//! 2. After the factory call of a submitter has failed, the pool decreases `in_factory` and returns the task
+//!    to the submitter, in one step.
 //! 3. While there are other threads, a factory that has failed is not called again before its
 //!    [`Backoff`](super::factory::Backoff) is over.
 

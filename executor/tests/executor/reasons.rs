@@ -151,7 +151,8 @@ fn outcome<T: std::fmt::Debug + Send + 'static>(handle: TaskHandle<T>) -> Cancel
     }
 }
 
-/// Returns a task that sleeps under its token. The latch opens when the task has begun.
+/// Returns a task that sleeps for a long time, unless its token is cancelled. The latch opens when the task
+/// has begun.
 fn sleeper() -> (FutureTask<()>, Arc<Latch>) {
     let begun = Arc::new(Latch::new(1));
     let there = Arc::clone(&begun);

@@ -145,7 +145,7 @@ child!(exits_in_a_hook_that_panics {
     terminate();
 });
 
-/// Runs a process in which a hook calls `exit` from inside one or more calls that the hook makes.
+/// Runs a process in which a hook calls `exit` directly or through nested calls.
 fn exits_by(how: fn(ShutdownHooks)) {
     let report = |report: &panics::PanicReport<'_>| say(format_args!("reported: {report}"));
     panics::set_handler(Arc::new(report));

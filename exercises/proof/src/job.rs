@@ -91,7 +91,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Checks a property of a text the given number of times, in this process.
+/// Checks one property of an answer's text in this process, and repeats the check the given number of times.
 type RunHere = fn(&str, &str, usize, fn());
 
 /// Runs one job after another, until there are no more jobs. A job that fails ends the process.

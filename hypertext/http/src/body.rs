@@ -12,7 +12,8 @@ use ureq::{Body, BodyReader};
 /// The codings that the crawler accepts.
 pub(super) const CODINGS: &str = "gzip, deflate";
 
-/// The largest number of codings of a body, each applied to the result of the previous coding.
+/// The limit for the number of codings of a body. Each coding is applied to the result of the previous
+/// coding.
 const MOST_CODINGS: usize = 4;
 
 /// Codings that are registered with IANA, but are not allowed by the request. A server that names any other

@@ -113,8 +113,8 @@ fn a_frame_that_cannot_be_written_decides_the_status() {
     }
 }
 
-/// Text, place-holders, gaps and rules are painted in a different order. Each frame stores only the changed
-/// pixels, but the last frame is still complete.
+/// Text, place-holders, gaps and rules are painted in a different order. Each frame stores only the pixels
+/// that differ from the previous frame; the picture after the last frame is complete.
 #[test]
 fn the_last_frame_is_the_picture_in_whatever_order_it_was_painted() {
     let server = Gated::start();

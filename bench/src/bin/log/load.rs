@@ -1,5 +1,5 @@
-//! The load: threads that log the same lines with each logger. The load also measures how long the calls of
-//! these threads take.
+//! The load: threads that log the same lines with each logger. This module also measures how long the calls
+//! of these threads take.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs;

@@ -15,7 +15,7 @@ fn a_sink_that_takes_little_or_panics_gets_each_line_once() {
     assert!(kept.lines().into_iter().eq((0..21).map(line)));
 }
 
-/// A sink that logs when it is called, on the writer's thread.
+/// A sink that writes a log record itself each time the writer's thread calls it.
 struct Talks(LogServiceSlot);
 type LogServiceSlot = Arc<Mutex<Option<logservice::LogHandle>>>;
 

@@ -6,7 +6,7 @@ use exercises_protocol::graph::{Move, State};
 
 use super::run::{Chooses, Now, Step};
 
-/// The largest number of states: a larger program is too large for a human scheduler.
+/// The limit for the number of states: a person cannot explore a program with more states by hand.
 const MOST_STATES: usize = 5_000;
 
 /// The thread that goes on; for each notification that could wake one of several sleepers, also the sleeper
