@@ -239,6 +239,12 @@ impl Task {
         self.body.cell().is_some_and(HandleCell::leave_queue)
     }
 
+    /// Returns whether the task was cancelled after it has entered a queue. The task must be in that queue.
+    /// Takes no lock.
+    pub(crate) fn is_cancelled_in_queue(&self) -> bool {
+        self.body.cell().is_some_and(|cell| cell.queue().is_none())
+    }
+
     /// Returns why the task was cancelled. The task is cancelled and was not run.
     pub(crate) fn why_cancelled(&self) -> Cancelled {
         self.body.cell().map_or(Cancelled, HandleCell::why_cancelled)
