@@ -45,6 +45,13 @@ impl Sub for Instant {
     }
 }
 
+impl Sub<Duration> for Instant {
+    type Output = Self;
+    fn sub(self, duration: Duration) -> Self {
+        Self(self.0 - duration)
+    }
+}
+
 impl Add<Duration> for Instant {
     type Output = Self;
     fn add(self, duration: Duration) -> Self {

@@ -470,7 +470,12 @@ where
         if let Some(owner) = self.membership.leave().and_then(QueueId::owner) {
             owner.tombstone_dropped();
         }
-        let reason = self.state.lock().is_left_out.then(|| CancelReason::of(CancelKind::Shutdown));
+        let state = self.state.lock();
+        if state.phase.is_finished() {
+            return;
+        }
+        let reason = state.is_left_out.then(|| CancelReason::of(CancelKind::Shutdown));
+        drop(state);
         if let Some(begun) = self.begin_a_cancel(true, reason) {
             begun.end();
         }

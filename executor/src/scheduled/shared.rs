@@ -423,7 +423,7 @@ impl Planner for ScheduledShared {
 impl QueueOwner for ScheduledShared {
     fn cancelled_in_queue(self: Arc<Self>, queue: QueueId, _by: CancelKind) -> Option<UserCode> {
         // Perhaps the slot has another task by now. That task is taken only if it was cancelled, too.
-        drop(self.take_from(queue, Task::is_cancelled));
+        drop(self.take_from(queue, Task::is_cancelled_in_queue));
         None
     }
 

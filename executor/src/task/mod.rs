@@ -239,6 +239,12 @@ impl Task {
         self.body.cell().is_some_and(HandleCell::leave_queue)
     }
 
+    /// Returns whether the task was cancelled after it has entered a queue. The task must be in that queue. The
+    /// method takes no lock.
+    pub(crate) fn is_cancelled_in_queue(&self) -> bool {
+        self.body.cell().is_some_and(|cell| cell.queue().is_none())
+    }
+
     /// Returns the reason why the task was cancelled. The task must be cancelled, and must not have run.
     pub(crate) fn why_cancelled(&self) -> Cancelled {
         self.body.cell().map_or(Cancelled, HandleCell::why_cancelled)

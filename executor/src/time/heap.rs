@@ -40,7 +40,7 @@
 //! 2. Each node has a slot in use, which stores the place of that node. Each slot in use has a node.
 //! 3. Slots are reused. The caller must check whether the slot still contains the same entry.
 
-use crate::sync::Instant;
+use crate::sync::{Duration, Instant};
 
 const CHILDREN: usize = 4;
 
@@ -49,28 +49,41 @@ const KEPT: usize = 1_024;
 
 pub(crate) struct Heap<W> {
     nodes: Vec<HeapNode>,
-    slots: Vec<HeapSlot<W>>,
-    free: Vec<usize>,
-    inserted: u64,
+    /// For each slot with an entry, the index of the entry's node. This table is small, so that most of it
+    /// stays in a processor's cache.
+    places: Vec<u32>,
+    entries: Vec<Option<W>>,
+    free: Vec<u32>,
+    /// The moment from which the times in the nodes count: the moment of the first insertion.
+    epoch: Option<Instant>,
+    inserted: u32,
 }
 
 #[derive(Clone, Copy)]
 struct HeapNode {
-    /// The time, and the number of entries that were inserted before this entry. So no two keys are
-    /// equal.
-    key: (Instant, u64),
-    slot: usize,
+    /// The time, in nanoseconds after the epoch.
+    time: i64,
+    /// The number of entries that were inserted before this entry. So no two keys are equal.
+    number: u32,
+    slot: u32,
 }
 
-struct HeapSlot<W> {
-    /// The index of the entry's node in the heap, if there is an entry.
-    at: usize,
-    entry: Option<W>,
+impl HeapNode {
+    fn key(&self) -> (i64, u32) {
+        (self.time, self.number)
+    }
 }
 
 impl<W> Heap<W> {
     pub(crate) const fn new() -> Self {
-        Self { nodes: Vec::new(), slots: Vec::new(), free: Vec::new(), inserted: 0 }
+        Self {
+            nodes: Vec::new(),
+            places: Vec::new(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            epoch: None,
+            inserted: 0,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -84,40 +97,66 @@ impl<W> Heap<W> {
     /// Returns the time and the slot of the first entry. Entries with equal times are in the order of
     /// their insertion.
     pub(crate) fn first(&self) -> Option<(Instant, usize)> {
-        self.nodes.first().map(|node| (node.key.0, node.slot))
+        let (node, epoch) = (self.nodes.first()?, self.epoch?);
+        let distance = Duration::from_nanos(node.time.unsigned_abs());
+        Some((if node.time < 0 { epoch - distance } else { epoch + distance }, node.slot as usize))
     }
 
     /// Returns the entry in a slot.
     pub(crate) fn get(&self, slot: usize) -> Option<&W> {
-        self.slots.get(slot)?.entry.as_ref()
+        self.entries.get(slot)?.as_ref()
     }
 
     /// Returns the number of slots, with and without an entry.
     pub(crate) fn slots(&self) -> usize {
-        self.slots.len()
+        self.entries.len()
     }
 
     /// Returns the slots of all entries, in the order of their times.
     pub(crate) fn in_order(&self) -> Vec<usize> {
         let mut nodes = self.nodes.clone();
-        nodes.sort_unstable_by_key(|node| node.key);
-        nodes.into_iter().map(|node| node.slot).collect()
+        nodes.sort_unstable_by_key(HeapNode::key);
+        nodes.into_iter().map(|node| node.slot as usize).collect()
+    }
+
+    /// Returns the nanoseconds from the epoch to a time. All times that are more than 292 years away
+    /// count as equal.
+    fn after_epoch(&mut self, time: Instant) -> i64 {
+        let epoch = *self.epoch.get_or_insert_with(Instant::now);
+        let nanos = |distance: Duration| i64::try_from(distance.as_nanos()).unwrap_or(i64::MAX);
+        if time < epoch { -nanos(epoch - time) } else { nanos(time - epoch) }
     }
 
     /// Inserts an entry, and returns its slot.
     pub(crate) fn insert(&mut self, time: Instant, entry: W) -> usize {
-        let at = self.nodes.len();
-        let new = HeapSlot { at, entry: Some(entry) };
-        let slot = self.free.pop().unwrap_or(self.slots.len());
-        if slot == self.slots.len() {
-            self.slots.push(new);
-        } else {
-            self.slots[slot] = new;
+        if self.inserted == u32::MAX {
+            self.renumber();
         }
-        self.nodes.push(HeapNode { key: (time, self.inserted), slot });
+        let time = self.after_epoch(time);
+        let at = self.nodes.len();
+        let slot = if let Some(slot) = self.free.pop() {
+            self.entries[slot as usize] = Some(entry);
+            slot
+        } else {
+            self.entries.push(Some(entry));
+            self.places.push(0);
+            u32::try_from(self.places.len() - 1).expect("memory has room for fewer entries")
+        };
+        self.nodes.push(HeapNode { time, number: self.inserted, slot });
         self.inserted += 1;
         self.rise(at);
-        slot
+        slot as usize
+    }
+
+    /// Numbers the entries anew, in their order.
+    #[cold]
+    fn renumber(&mut self) {
+        self.nodes.sort_unstable_by_key(HeapNode::key);
+        for (number, node) in (0..).zip(&mut self.nodes) {
+            node.number = number;
+            self.places[node.slot as usize] = number;
+            self.inserted = number + 1;
+        }
     }
 
     /// Takes the entry out of a slot if `wanted` returns true.
@@ -127,9 +166,9 @@ impl<W> Heap<W> {
 
     /// Takes the entry out of a slot.
     pub(crate) fn remove(&mut self, slot: usize) -> Option<W> {
-        let HeapSlot { at, entry } = self.slots.get_mut(slot)?;
-        let (entry, at) = (entry.take()?, *at);
-        self.free.push(slot);
+        let entry = self.entries.get_mut(slot)?.take()?;
+        let at = self.places[slot] as usize;
+        self.free.push(self.nodes[at].slot);
         let last = self.nodes.pop().expect("each entry has a node");
         if at < self.nodes.len() {
             self.put(last, at);
@@ -137,15 +176,16 @@ impl<W> Heap<W> {
                 self.sink(at);
             }
         }
-        if self.nodes.is_empty() && self.slots.len() > KEPT {
-            *self = Self { inserted: self.inserted, ..Self::new() }; // frees the memory of a burst of entries
+        if self.nodes.is_empty() && self.entries.len() > KEPT {
+            *self = Self::new(); // frees the memory of a burst of entries
         }
         Some(entry)
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "there are no more nodes than slots")]
     fn put(&mut self, node: HeapNode, at: usize) {
         self.nodes[at] = node;
-        self.slots[node.slot].at = at;
+        self.places[node.slot as usize] = at as u32;
     }
 
     /// Moves a node up until it is the root or its parent has a smaller key. Returns its new index.
@@ -153,7 +193,7 @@ impl<W> Heap<W> {
         let node = self.nodes[at];
         while at > 0 {
             let parent = (at - 1) / CHILDREN;
-            if self.nodes[parent].key < node.key {
+            if self.nodes[parent].key() < node.key() {
                 break;
             }
             self.put(self.nodes[parent], at);
@@ -169,8 +209,8 @@ impl<W> Heap<W> {
         let node = self.nodes[at];
         loop {
             let children = (CHILDREN * at + 1)..(CHILDREN * at + 1 + CHILDREN).min(self.nodes.len());
-            let Some(child) = children.min_by_key(|&child| self.nodes[child].key) else { break };
-            if node.key < self.nodes[child].key {
+            let Some(child) = children.min_by_key(|&child| self.nodes[child].key()) else { break };
+            if node.key() < self.nodes[child].key() {
                 break;
             }
             self.put(self.nodes[child], at);
@@ -185,7 +225,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::sync::Duration;
 
     /// Returns the next pseudo-random number.
     fn random(state: &mut u64) -> u64 {
@@ -195,10 +234,10 @@ mod tests {
 
     fn is_a_heap<W>(entries: &Heap<W>) {
         for (at, node) in entries.nodes.iter().enumerate() {
-            assert!(at == 0 || entries.nodes[(at - 1) / CHILDREN].key < node.key, "a parent comes later");
-            assert_eq!(entries.slots[node.slot].at, at);
+            assert!(at == 0 || entries.nodes[(at - 1) / CHILDREN].key() < node.key(), "a parent comes later");
+            assert_eq!(entries.places[node.slot as usize] as usize, at);
         }
-        let used = entries.slots.iter().filter(|slot| slot.entry.is_some()).count();
+        let used = entries.entries.iter().flatten().count();
         assert_eq!(used, entries.nodes.len());
     }
 
@@ -286,12 +325,25 @@ mod tests {
     }
 
     #[test]
+    fn entries_that_are_numbered_anew_keep_their_order() {
+        let (mut entries, time) = (Heap::new(), Instant::now());
+        entries.inserted = u32::MAX - 5;
+        let far = time + Duration::from_secs(1_000 * 365 * 24 * 60 * 60); // further than a node can tell
+        let times = [far, time, time - Duration::from_secs(9), time, far, time, far, time, time];
+        let slots = times.map(|time| entries.insert(time, ()));
+        is_a_heap(&entries);
+        assert_eq!(entries.inserted, 9, "they were numbered anew once");
+        assert_eq!(entries.in_order(), [2, 1, 3, 5, 7, 8, 0, 4, 6].map(|n: usize| slots[n]));
+        assert_eq!(entries.first(), Some((times[2], slots[2])));
+    }
+
+    #[test]
     fn what_a_burst_has_needed_is_given_up_when_it_is_over() {
         let (mut entries, time) = (Heap::new(), Instant::now());
         let slots: Vec<usize> = (0..=KEPT).map(|n| entries.insert(time, n)).collect();
         for slot in slots {
             entries.remove(slot);
         }
-        assert!(entries.nodes.capacity() + entries.slots.capacity() + entries.free.capacity() == 0);
+        assert!(entries.nodes.capacity() + entries.places.capacity() + entries.entries.capacity() == 0);
     }
 }
