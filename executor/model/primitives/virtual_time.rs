@@ -36,19 +36,16 @@ impl Instant {
         const END: Duration = Duration::from_secs(i64::MAX as u64);
         self.0.checked_add(duration).filter(|&at| at <= END).map(Self)
     }
+
+    pub(crate) fn checked_sub(self, duration: Duration) -> Option<Self> {
+        self.0.checked_sub(duration).map(Self)
+    }
 }
 
 impl Sub for Instant {
     type Output = Duration;
     fn sub(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
-    }
-}
-
-impl Sub<Duration> for Instant {
-    type Output = Self;
-    fn sub(self, duration: Duration) -> Self {
-        Self(self.0 - duration)
     }
 }
 

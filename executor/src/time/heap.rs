@@ -99,7 +99,8 @@ impl<W> Heap<W> {
     pub(crate) fn first(&self) -> Option<(Instant, usize)> {
         let (node, epoch) = (self.nodes.first()?, self.epoch?);
         let distance = Duration::from_nanos(node.time.unsigned_abs());
-        Some((if node.time < 0 { epoch - distance } else { epoch + distance }, node.slot as usize))
+        let time = if node.time < 0 { epoch.checked_sub(distance) } else { epoch.checked_add(distance) };
+        Some((time.expect("the time is between the epoch and an inserted time"), node.slot as usize))
     }
 
     /// Returns the entry in a slot.
@@ -326,10 +327,11 @@ mod tests {
 
     #[test]
     fn entries_that_are_numbered_anew_keep_their_order() {
-        let (mut entries, time) = (Heap::new(), Instant::now());
+        let (mut entries, early) = (Heap::new(), Instant::now()); // before the first insertion
+        let time = early + Duration::from_secs(9);
         entries.inserted = u32::MAX - 5;
         let far = time + Duration::from_secs(1_000 * 365 * 24 * 60 * 60); // further than a node can tell
-        let times = [far, time, time - Duration::from_secs(9), time, far, time, far, time, time];
+        let times = [far, time, early, time, far, time, far, time, time];
         let slots = times.map(|time| entries.insert(time, ()));
         is_a_heap(&entries);
         assert_eq!(entries.inserted, 9, "they were numbered anew once");
