@@ -35,9 +35,13 @@ pub fn median(values: &[f64]) -> f64 {
 /// whose processor time was too short to be measured is left out; the function returns `None` if no pair
 /// is left.
 pub fn median_ratio(pairs: &[(f64, f64)]) -> Option<f64> {
-    let ratios: Vec<f64> =
-        pairs.iter().map(|(ours, theirs)| ours / theirs).filter(|ratio| ratio.is_finite()).collect();
+    let ratios = ratios(pairs);
     if ratios.is_empty() { None } else { Some(median(&ratios)) }
+}
+
+/// Returns the ratios of all pairs that can be divided.
+pub(crate) fn ratios(pairs: &[(f64, f64)]) -> Vec<f64> {
+    pairs.iter().map(|(ours, theirs)| ours / theirs).filter(|ratio| ratio.is_finite()).collect()
 }
 
 /// Formats the median of several values, with the minimum and maximum.
@@ -52,25 +56,6 @@ pub fn range(values: &[f64], digits: usize) -> String {
 /// Formats a ratio for a table.
 pub fn shown(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"))
-}
-
-/// Returns whether a ratio is at most as high as the goal.
-pub fn is_met(most: f64, ratio: Option<f64>) -> String {
-    let verdict = match ratio {
-        None => "not known",
-        Some(ratio) if ratio <= most => "met",
-        Some(_) => "missed",
-    };
-    format!("≤ {most}: {verdict}")
-}
-
-/// Returns an object of the array for programs, with ratios by name.
-pub fn object(row: &str, peer: &str, ratios: &[(&str, Option<f64>)]) -> String {
-    let ratios = ratios.iter().map(|(name, ratio)| {
-        let ratio = ratio.map_or_else(|| "null".to_owned(), |ratio| format!("{ratio:.4}"));
-        format!(r#","{name}_ratio":{ratio}"#)
-    });
-    format!(r#"{{"row":"{row}","peer":"{peer}"{}}}"#, ratios.collect::<String>())
 }
 
 /// Estimates the cost of an operation with any number of threads, from its cost with one thread and with
