@@ -1,7 +1,7 @@
 //! Crawls a site of small files with the course's `crawl`, whose state is durable, and with `wget
 //! -r`.
 //!
-//! Run this comparison with `cargo run --release --bin crawl` in `bench/`. README.md says what the
+//! Run this comparison with `cargo run --release --bin crawling` in `bench/`. README.md says what the
 //! program measures.
 
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ const LARGE: [usize; 2] = [50_000, 200_000];
 
 /// Compares `crawl` with `wget -r` on a site of small files that nginx serves
 #[derive(Parser)]
-#[command(name = "crawl")]
+#[command(name = "crawling")]
 struct Args {
     /// Pages of the site
     #[arg(long, default_value_t = 5001, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]

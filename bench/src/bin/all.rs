@@ -54,7 +54,7 @@ const COMPARISONS: [Comparison; 9] = [
         &["--goals", "keep-alive", "pipelined", "file", "close", "1000", "pooled", "overload", "slow"],
     ),
     comparison("log", &["--goals", "lines", "memory"]),
-    Comparison { package: "crawl", ..comparison("crawl", &["--memory"]) },
+    Comparison { package: "crawl", ..comparison("crawling", &["--memory"]) },
     comparison("indexing", &[]),
     comparison("render", &["--workers", "2"]),
 ];
