@@ -94,7 +94,8 @@ impl Site {
         let threads = threads.to_string();
         let mut command = Command::new(program);
         command.args([&self.start, "--state", "state", "--json", "--delay", "0", "--allow-private"]);
-        command.args(["--threads", &threads, "--per-site", &threads]).args(more);
+        command.args(["--threads", &threads, "--per-site", &threads, "--pages", &self.pages.to_string()]);
+        command.args(more);
         timed(command, &self.scratch, self.pages, |said| {
             let report: serde_json::Value = serde_json::from_slice(said)?;
             Ok(usize::try_from(report["fetched"].as_u64().context("no report")?)?)
