@@ -1,3 +1,3 @@
 #![doc = include_str!("../README.md")]
 
-pub use kit::{contest, figures, java, nginx, processor_time, programs};
+pub use kit::{contest, figures, finding, java, nginx, processor_time, programs, server};

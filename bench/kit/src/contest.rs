@@ -8,7 +8,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
-use crate::figures::{is_met, median, median_ratio, object, range, shown};
+use crate::figures::{median, median_ratio, range, shown};
+use crate::finding::{self, Finding};
 use crate::java::Java;
 
 /// The flags of a comparison whose rows have several peers.
@@ -22,14 +23,19 @@ pub struct Flags {
     #[arg(long = "peer", value_name = "WORD")]
     peers: Vec<String>,
 
-    /// Print an array of {`row`, `peer`, ratios} and nothing else
+    /// Measure only peers with a goal
+    #[arg(long)]
+    goals: bool,
+
+    /// Print an array of objects and nothing else; README.md describes them
     #[arg(long)]
     pub json: bool,
 }
 
 impl Flags {
-    pub fn wants(&self, peer: &str) -> bool {
-        self.peers.is_empty() || self.peers.iter().any(|word| contains(peer, word))
+    pub fn wants(&self, peer: &str, has_goal: bool) -> bool {
+        let is_named = self.peers.is_empty() || self.peers.iter().any(|word| contains(peer, word));
+        is_named && (has_goal || !self.goals)
     }
 
     /// Checks that each word in a list is the name of a peer.
@@ -44,12 +50,24 @@ impl Flags {
         }
     }
 
-    /// Prints the array for programs, if the command line asks for it.
-    pub fn print(&self, objects: &[String]) {
+    /// Prints the array for programs, if the flags ask for it.
+    ///
+    /// # Panics
+    /// Does not panic: texts and numbers can be written.
+    pub fn print(&self, findings: &[Finding]) {
         if self.json {
-            println!("[{}]", objects.join(",\n "));
+            print_json(findings);
         }
     }
+}
+
+/// Prints the array for programs, an object a line.
+///
+/// # Panics
+/// Does not panic: texts and numbers can be written.
+pub fn print_json(findings: &[Finding]) {
+    let object = |found| serde_json::to_string(found).expect("texts and numbers can be written");
+    println!("[{}]", findings.iter().map(object).collect::<Vec<_>>().join(",\n "));
 }
 
 fn contains(name: &str, word: &str) -> bool {
@@ -96,8 +114,8 @@ pub fn java(source: &str, mode: &str, warm_ups: u32, load: String, per: f64) -> 
     Ok(Box::new(run))
 }
 
-/// The goal: the highest allowed ratio of our value to the peer's value.
-#[derive(Clone, Copy)]
+/// The highest ratio of our value to the peer's value that meets the goal.
+#[derive(Clone, Copy, PartialEq)]
 pub enum Goal {
     Time(f64),
     Cpu(f64),
@@ -105,19 +123,19 @@ pub enum Goal {
 
 pub struct Peer {
     pub name: &'static str,
-    pub goal: Option<Goal>,
+    pub goals: &'static [Goal],
     pub start: Box<dyn FnOnce() -> anyhow::Result<Measure>>,
 }
 
-/// The costs of a peer and of our side.
+/// The costs of a peer and of our side. There are no rounds if the peer could not be started.
 pub struct Compared {
     name: &'static str,
-    goal: Option<Goal>,
+    goals: &'static [Goal],
     rounds: Vec<(Cost, Cost)>,
 }
 
-/// Measures our side together with each wanted peer. If a peer cannot be started, the output names the peer,
-/// and the peer is left out.
+/// Measures our side beside each wanted peer. A peer that cannot be started is named in the output, and has no
+/// rounds.
 ///
 /// # Errors
 /// Returns an error if a side fails.
@@ -128,19 +146,27 @@ pub fn hold(
     peers: impl IntoIterator<Item = Peer>,
 ) -> anyhow::Result<Vec<Compared>> {
     let mut pairs = Vec::new();
-    for Peer { name, goal, start } in peers.into_iter().filter(|peer| flags.wants(peer.name)) {
-        match start() {
-            Ok(mut theirs) => {
-                theirs().context(name)?; // not counted
-                pairs.push((theirs, Compared { name, goal, rounds: Vec::new() }));
-            }
-            Err(error) => eprintln!("{name} is left out: {error:#}"),
+    for Peer { name, goals, start } in peers {
+        if !flags.wants(name, !goals.is_empty()) {
+            continue;
         }
+        let mut theirs = match start() {
+            Ok(theirs) => Some(theirs),
+            Err(error) => {
+                eprintln!("{name} is left out: {error:#}");
+                None
+            }
+        };
+        if let Some(theirs) = &mut theirs {
+            theirs().context(name)?; // not counted
+        }
+        pairs.push((theirs, Compared { name, goals, rounds: Vec::new() }));
     }
     ours()?;
     for round in 1..=flags.rounds {
         progress(&format!("{row}: round {round} of {}", flags.rounds));
         for (theirs, compared) in &mut pairs {
+            let Some(theirs) = theirs else { continue };
             let ours = ours()?;
             compared.rounds.push((ours, theirs().context(compared.name)?));
         }
@@ -165,18 +191,13 @@ impl Compared {
         self.rounds.iter().filter_map(|(ours, theirs)| ours.cpu.zip(theirs.cpu)).collect()
     }
 
-    fn verdict(&self) -> String {
-        match self.goal {
-            None => String::new(),
-            Some(Goal::Time(most)) => format!("time {}", is_met(most, median_ratio(&self.wall()))),
-            Some(Goal::Cpu(most)) => format!("CPU {}", is_met(most, median_ratio(&self.cpu()))),
-        }
-    }
-
-    /// Returns one object of the array that `--json` prints.
-    pub fn json(&self, row: &str) -> String {
-        let ratios = [("time", median_ratio(&self.wall())), ("cpu", median_ratio(&self.cpu()))];
-        object(row, self.name, &ratios)
+    /// Returns what was found about the time and the processor time.
+    pub fn findings(&self, row: &str, unit: &str) -> [Finding; 2] {
+        let goal = |of: fn(&Goal) -> Option<f64>| self.goals.iter().find_map(of).map(finding::Goal::AtMost);
+        let time = goal(|goal| if let Goal::Time(most) = goal { Some(*most) } else { None });
+        let cpu = goal(|goal| if let Goal::Cpu(most) = goal { Some(*most) } else { None });
+        [("time", self.wall(), time), ("cpu", self.cpu(), cpu)]
+            .map(|(figure, pairs, goal)| Finding::new(row, self.name, figure, unit, &pairs, goal))
     }
 }
 
@@ -198,7 +219,8 @@ pub fn print(unit: &str, digits: usize, compared: &[Compared]) {
     for peer in compared {
         let theirs: Vec<_> = peer.rounds.iter().map(|(_, theirs)| *theirs).collect();
         let (wall, cpu) = (shown(median_ratio(&peer.wall())), shown(median_ratio(&peer.cpu())));
-        line(peer.name, &theirs, format!("{wall:>6}{cpu:>6}  {}", peer.verdict()));
+        let told = peer.findings("", unit).map(|found| found.told()).join("  ");
+        line(peer.name, &theirs, format!("{wall:>6}{cpu:>6}  {}", told.trim()));
     }
 }
 
@@ -206,28 +228,17 @@ pub fn print(unit: &str, digits: usize, compared: &[Compared]) {
 mod tests {
     use super::*;
 
-    fn compared(goal: Goal, pairs: &[(f64, f64)]) -> Compared {
+    #[test]
+    fn each_figure_has_its_goal() {
         let cost = |wall| Cost { wall, cpu: Some(2.0 * wall), inline: 0.0 };
-        let rounds = pairs.iter().map(|&(ours, theirs)| (cost(ours), cost(theirs))).collect();
-        Compared { name: "theirs", goal: Some(goal), rounds }
-    }
-
-    #[test]
-    fn a_goal_is_judged_by_the_median_of_ratios() {
-        let pairs = [(4.0, 10.0), (400.0, 1000.0), (90.0, 100.0)];
-        assert_eq!(compared(Goal::Time(0.5), &pairs).verdict(), "time ≤ 0.5: met");
-        assert_eq!(compared(Goal::Time(0.5), &[(6.0, 10.0)]).verdict(), "time ≤ 0.5: missed");
-        assert_eq!(compared(Goal::Cpu(1.0), &[(10.0, 10.0)]).verdict(), "CPU ≤ 1: met");
-        assert_eq!(compared(Goal::Time(0.5), &[]).verdict(), "time ≤ 0.5: not known");
-    }
-
-    #[test]
-    fn what_a_program_reads_has_null_for_what_is_not_known() {
-        let mut one = compared(Goal::Time(0.5), &[(1.0, 4.0)]);
-        let expected = r#"{"row":"A","peer":"theirs","time_ratio":0.2500,"cpu_ratio":0.2500}"#;
-        assert_eq!(one.json("A"), expected);
+        let goals = &[Goal::Time(0.5), Goal::Cpu(0.3)];
+        let mut one = Compared { name: "theirs", goals, rounds: vec![(cost(4.0), cost(10.0))] };
+        let told = |one: &Compared| one.findings("A", "ns").map(|found| found.told());
+        assert_eq!(told(&one), ["time ≤ 0.5: met (0.40 to 0.40)", "cpu ≤ 0.3: missed (0.40 to 0.40)"]);
         one.rounds[0].0.cpu = None;
-        assert!(one.json("A").ends_with(r#""time_ratio":0.2500,"cpu_ratio":null}"#));
+        assert_eq!(told(&one)[1], "cpu ≤ 0.3: no peer");
+        one.goals = &[];
+        assert_eq!(told(&one), ["", ""]);
     }
 
     #[test]
@@ -244,9 +255,10 @@ mod tests {
         };
         let peer = |name, measure: Option<Measure>| {
             let start = move || measure.context("it is missing");
-            Peer { name, goal: None, start: Box::new(start) }
+            let goals: &[Goal] = if name == "peer c" { &[] } else { &[Goal::Time(1.0)] };
+            Peer { name, goals, start: Box::new(start) }
         };
-        let flags = Flags { rounds: 2, peers: vec!["PEER".into()], json: false };
+        let mut flags = Flags { rounds: 2, peers: vec!["PEER".into()], goals: false, json: false };
         let peers = [
             peer("peer a", Some(side('a'))),
             peer("peer b", None),
@@ -254,8 +266,10 @@ mod tests {
             peer("other", Some(side('x'))),
         ];
         let compared = hold("row", &flags, side('o'), peers).unwrap();
-        assert_eq!(compared.len(), 2);
+        assert_eq!(compared.iter().map(|peer| peer.rounds.len()).collect::<Vec<_>>(), [2, 0, 2]);
         assert_eq!(*said.borrow(), "aco".to_owned() + &"oaoc".repeat(2));
+        flags.goals = true;
+        assert!(flags.wants("peer a", true) && !flags.wants("peer c", false) && !flags.wants("other", true));
         assert!(flags.check(["a peer", "other"].into_iter()).is_ok());
         assert!(flags.check(["other"].into_iter()).unwrap_err().ends_with("there are other"));
     }

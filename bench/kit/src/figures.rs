@@ -36,9 +36,13 @@ pub fn median(values: &[f64]) -> f64 {
 /// is left out if its processor time was too short to be measured; if no pair is left, the function returns
 /// `None`.
 pub fn median_ratio(pairs: &[(f64, f64)]) -> Option<f64> {
-    let ratios: Vec<f64> =
-        pairs.iter().map(|(ours, theirs)| ours / theirs).filter(|ratio| ratio.is_finite()).collect();
+    let ratios = ratios(pairs);
     if ratios.is_empty() { None } else { Some(median(&ratios)) }
+}
+
+/// Returns the ratios of all pairs that can be divided.
+pub(crate) fn ratios(pairs: &[(f64, f64)]) -> Vec<f64> {
+    pairs.iter().map(|(ours, theirs)| ours / theirs).filter(|ratio| ratio.is_finite()).collect()
 }
 
 /// Formats the median of several values, with the minimum and maximum.
@@ -55,27 +59,8 @@ pub fn shown(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"))
 }
 
-/// Returns whether a ratio meets the goal, that is, whether it is not higher than the goal.
-pub fn is_met(most: f64, ratio: Option<f64>) -> String {
-    let verdict = match ratio {
-        None => "not known",
-        Some(ratio) if ratio <= most => "met",
-        Some(_) => "missed",
-    };
-    format!("≤ {most}: {verdict}")
-}
-
-/// Returns one object of the array that `--json` prints, with the ratios by name.
-pub fn object(row: &str, peer: &str, ratios: &[(&str, Option<f64>)]) -> String {
-    let ratios = ratios.iter().map(|(name, ratio)| {
-        let ratio = ratio.map_or_else(|| "null".to_owned(), |ratio| format!("{ratio:.4}"));
-        format!(r#","{name}_ratio":{ratio}"#)
-    });
-    format!(r#"{{"row":"{row}","peer":"{peer}"{}}}"#, ratios.collect::<String>())
-}
-
-/// Estimates the cost of an operation for any number of threads, from its cost with one thread and its cost
-/// with `threads` threads. A cost is the time divided by the number of operations of all threads.
+/// Estimates the cost of an operation with any number of threads, from its cost with one thread and with
+/// `threads`. A cost is the time divided by the operations of all threads.
 ///
 /// By Amdahl's law, the parallel part of the cost is divided by the number of threads, and the serial part
 /// stays the same. If threads hinder each other so much that more threads are slower, the function assumes

@@ -5,7 +5,9 @@
 //! the program measures.
 
 use anyhow::{Context, ensure};
-use bench::figures::{is_met, median_ratio, object, range};
+use bench::contest::print_json;
+use bench::figures::{range, shown};
+use bench::finding::{Finding, Goal};
 use bench::processor_time::of_children;
 use bench::programs::{Workspace, binary};
 use clap::Parser;
@@ -23,8 +25,8 @@ const THREADS: usize = 2;
 /// The number of bytes that each thread of the library collects before it writes them.
 const MEMORY: usize = 64 << 20;
 
-/// The goal: our time is at most this fraction of the peer's time.
-const GOAL: f64 = 1.0;
+/// The goal for the ratio of our time to the peer's time.
+const GOAL: Goal = Goal::AtMost(1.0);
 
 /// Compares `index` with a loop that reads files and gives them to `tantivy`, each in a process of its own
 #[derive(Parser)]
@@ -38,7 +40,7 @@ struct Args {
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
 
-    /// Print an array of {`row`, `peer`, `time_ratio`, `cpu_ratio`} and nothing else
+    /// Print an array of objects and nothing else; README.md describes them
     #[arg(long)]
     json: bool,
 
@@ -78,17 +80,17 @@ fn main() -> anyhow::Result<()> {
             cpu.push((our_cpu, their_cpu));
         }
     }
-    let ratio = median_ratio(&wall).context("no time passed")?;
-    let cpu_ratio = median_ratio(&cpu).context("no processor time was seen")?;
+    let [time, processor] = [("time", &wall, Some(GOAL)), ("cpu", &cpu, None)]
+        .map(|(figure, pairs, goal)| Finding::new("index", "tantivy", figure, "s", pairs, goal));
     if args.json {
-        println!("[{}]", object("index", "tantivy", &[("time", Some(ratio)), ("cpu", Some(cpu_ratio))]));
+        print_json(&[time, processor]);
         return Ok(());
     }
     let (ours, theirs): (Vec<_>, Vec<_>) = wall.into_iter().unzip();
-    let (ours, theirs, verdict) = (range(&ours, 2), range(&theirs, 2), is_met(GOAL, Some(ratio)));
+    let (ours, theirs, told) = (range(&ours, 2), range(&theirs, 2), time.told());
     println!("{}", dir.display());
     println!("{:<30}{:<30}{:>6}{:>6}", "ours, s", "tantivy, s", "ratio", "CPU");
-    println!("{ours:<30}{theirs:<30}{ratio:>6.2}{cpu_ratio:>6.2}  time {verdict}");
+    println!("{ours:<30}{theirs:<30}{:>6}{:>6}  {told}", shown(time.ratio), shown(processor.ratio));
     Ok(())
 }
 

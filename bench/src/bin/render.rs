@@ -3,8 +3,10 @@
 //! Run this comparison with `cargo run --release --bin render` in `bench/`. README.md says what the
 //! program measures.
 
-use anyhow::{Context, ensure};
-use bench::figures::{median_ratio, range};
+use anyhow::ensure;
+use bench::contest::print_json;
+use bench::figures::{median_ratio, range, shown};
+use bench::finding::{Finding, Goal};
 use clap::Parser;
 use cpu_time::ProcessTime;
 use executor::{CancelToken, ExecutorCompletionService, ThreadPoolExecutor};
@@ -23,7 +25,7 @@ const LIMITS: ImageLimits = ImageLimits { bytes: 16 << 20, pixels: 25_000_000 };
 
 /// The goal: our time is at most this multiple of the peer's time, so we decode at least 0.95 of the peer's
 /// images per second.
-const GOAL: f64 = 1.0 / 0.95;
+const GOAL: Goal = Goal::AtMost(1.05);
 
 /// Compares tasks that decode images, painted as they arrive, with the same work on rayon
 #[derive(Parser)]
@@ -41,7 +43,7 @@ struct Args {
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
 
-    /// Print an array of {`workers`, `time_ratio`, `cpu_ratio`, `speedup`} and nothing else
+    /// Print an array of objects and nothing else; README.md describes them
     #[arg(long)]
     json: bool,
 }
@@ -53,7 +55,7 @@ fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let page: Vec<Arc<[u8]>> = (0..args.images).map(image).collect::<Result<_, _>>()?;
     let expected = one_by_one(&page);
-    let mut objects = Vec::new();
+    let mut findings = Vec::new();
     if !args.json {
         println!(
             "{} images of {}×{}, decoded and scaled to {}×{}",
@@ -83,27 +85,22 @@ fn main() -> anyhow::Result<()> {
                 cpu.push((our_cpu, their_cpu));
             }
         }
-        let ratio = median_ratio(&wall).context("no time passed")?;
-        let cpu_ratio = median_ratio(&cpu).context("no processor time was seen")?;
-        let speedup = median_ratio(
-            &alone.iter().zip(&wall).map(|(alone, (ours, _))| (*alone, *ours)).collect::<Vec<_>>(),
-        );
-        let speedup = speedup.context("no time passed")?;
-        if args.json {
-            objects.push(format!(
-                r#"{{"workers":{workers},"time_ratio":{ratio:.4},"cpu_ratio":{cpu_ratio:.4},"speedup":{speedup:.4}}}"#
-            ));
-            continue;
+        let row = format!("images: {workers} workers");
+        let [time, processor] = [("time", &wall, Some(GOAL)), ("cpu", &cpu, None)]
+            .map(|(figure, pairs, goal)| Finding::new(&row, "rayon", figure, "ms", pairs, goal));
+        if !args.json {
+            let speedups: Vec<_> =
+                alone.iter().zip(&wall).map(|(alone, (ours, _))| (*alone, *ours)).collect();
+            let (ours, theirs): (Vec<_>, Vec<_>) = wall.into_iter().unzip();
+            let [alone, ours, theirs] = [alone, ours, theirs].map(|times| range(&times, 1));
+            let [ratio, cpu, speedup] = [time.ratio, processor.ratio, median_ratio(&speedups)].map(shown);
+            let told = time.told();
+            println!("{workers:<9}{alone:<28}{ours:<28}{theirs:<28}{ratio:>6}{cpu:>6}{speedup:>9}  {told}");
         }
-        let verdict = if ratio <= GOAL { "met" } else { "missed" };
-        let (ours, theirs): (Vec<_>, Vec<_>) = wall.into_iter().unzip();
-        let [alone, ours, theirs] = [alone, ours, theirs].map(|times| range(&times, 1));
-        println!(
-            "{workers:<9}{alone:<28}{ours:<28}{theirs:<28}{ratio:>6.2}{cpu_ratio:>6.2}{speedup:>9.2}  time ≤ {GOAL:.2}: {verdict}"
-        );
+        findings.extend([time, processor]);
     }
     if args.json {
-        println!("[{}]", objects.join(",\n "));
+        print_json(&findings);
     }
     Ok(())
 }

@@ -34,13 +34,17 @@ const OTHERS: [&str; 12] = [
 
 /// The names that a command may contain: packages, programs, examples and tests.
 pub(super) struct Commands {
-    packages: Vec<Package>,
-    default_members: Vec<String>,
+    project: Metadata,
+    /// The workspace of the comparisons, which a command names by [`BENCH`].
+    bench: Metadata,
     exercises: Vec<String>,
     course: clap::Command,
 }
 
-#[derive(Deserialize)]
+/// The manifest of the comparisons, below the project's root.
+const BENCH: &str = "bench/Cargo.toml";
+
+#[derive(Deserialize, Default)]
 struct Metadata {
     packages: Vec<Package>,
     #[serde(default)]
@@ -84,14 +88,11 @@ struct Target {
     required_features: Vec<String>,
 }
 
-impl Commands {
-    /// Asks Cargo for the packages and their build targets.
-    ///
-    /// # Errors
-    /// Returns an error if Cargo cannot read the project's manifests.
-    pub(super) fn of(workspace: &Workspace) -> anyhow::Result<Self> {
+impl Metadata {
+    fn of(workspace: &Workspace, manifest: &str) -> anyhow::Result<Self> {
         let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+            .args(["--manifest-path", manifest])
             .current_dir(workspace.root())
             .stdin(Stdio::null())
             .output()
@@ -101,14 +102,26 @@ impl Commands {
             "cargo cannot read the project's manifests: {}",
             String::from_utf8_lossy(&output.stderr)
         );
-        let metadata: Metadata =
-            serde_json::from_slice(&output.stdout).context("cargo's metadata is not as expected")?;
+        serde_json::from_slice(&output.stdout).context("cargo's metadata is not as expected")
+    }
+}
+
+impl Commands {
+    /// Asks Cargo for the packages and their build targets.
+    ///
+    /// # Errors
+    /// Returns an error if Cargo cannot read the project's manifests.
+    pub(super) fn of(workspace: &Workspace) -> anyhow::Result<Self> {
+        let project = Metadata::of(workspace, "Cargo.toml")?;
+        // A learner's copy of the project may have no comparisons.
+        let has_bench = workspace.root().join(BENCH).is_file();
+        let bench = if has_bench { Metadata::of(workspace, BENCH)? } else { Metadata::default() };
         let exercises = catalogue::all(workspace).unwrap_or_default(); // a project may have no exercises
         let mut course = Course::command();
         course.build();
         Ok(Self {
-            packages: metadata.packages,
-            default_members: metadata.workspace_default_members,
+            project,
+            bench,
             exercises: exercises
                 .into_iter()
                 .flat_map(|exercise| [exercise.short().to_owned(), exercise.name])
@@ -197,16 +210,20 @@ impl Commands {
             let at = words.iter().position(|word| names.contains(word))?;
             words.get(at + 1).copied()
         };
+        let workspace = match value(["--manifest-path", ""]) {
+            None => &self.project,
+            Some(BENCH) => &self.bench,
+            Some(other) => return Err(format!("no command of the book needs `--manifest-path {other}`")),
+        };
+        let Metadata { packages: all, workspace_default_members: default_members } = workspace;
         let packages: Vec<&Package> = match value(["-p", "--package"]) {
             Some(name) if is_placeholder(name) => return Ok(()),
             Some(name) => {
-                let package = self.packages.iter().find(|package| package.name == name);
+                let package = all.iter().find(|package| package.name == name);
                 vec![package.ok_or_else(|| format!("there is no package `{name}`"))?]
             }
-            None if words.contains(&"--workspace") => self.packages.iter().collect(),
-            None => {
-                self.packages.iter().filter(|package| self.default_members.contains(&package.id)).collect()
-            }
+            None if words.contains(&"--workspace") => all.iter().collect(),
+            None => all.iter().filter(|package| default_members.contains(&package.id)).collect(),
         };
         let all_features = words.contains(&"--all-features");
         let features = value(["-F", "--features"]).unwrap_or_default();
@@ -227,7 +244,7 @@ impl Commands {
         if let [package] = packages[..]
             && named
             && !all_features
-            && self.default_members.contains(&package.id)
+            && default_members.contains(&package.id)
         {
             return Err(format!(
                 "without `-p {}` it is built as `cargo test` builds it, and not again",
@@ -327,6 +344,7 @@ mod tests {
             "cargo run -p crawler -- pills single", // the package's default program
             "cargo test -p task-execution --all-features --test uninterruptible",
             "cargo run -p exercises-proof # the table",
+            "cargo run --release --manifest-path bench/Cargo.toml -p growth -- --svg target/growth.svg",
             "cargo --version",
         ] {
             assert_eq!(judge(command), Ok(()), "{command}");
@@ -345,6 +363,8 @@ mod tests {
             ("cargo run --bin pooledd", "no bin `pooledd`"),
             ("cargo run -p servers --example pool_of_two", "no example `pool_of_two`"),
             ("cargo run -p servers", "which of"),
+            ("cargo run --manifest-path bench/Cargo.toml -p servers", "no package `servers`"),
+            ("cargo run --manifest-path other/Cargo.toml -p growth", "no command of the book"),
             ("cargo run --example process_of_its_own", "needs `--features task-execution/processes`"),
             ("cargo run -p task-execution --example last_words", "needs `--features task-execution/signals`"),
             (

@@ -33,7 +33,7 @@ struct Args {
 
 fn main() -> anyhow::Result<()> {
     let Args { rows, workers, flags } = Args::parse();
-    let mut objects = Vec::new();
+    let mut findings = Vec::new();
     for name in NAMES.into_iter().filter(|name| rows.is_empty() || rows.iter().any(|row| row == name)) {
         let rows::Row { what, unit, ours, peers } = rows::row(name, workers.into());
         let compared = contest::hold(name, &flags, ours, peers)?;
@@ -42,8 +42,8 @@ fn main() -> anyhow::Result<()> {
             println!("\n{name}: {what}");
             contest::print(unit, 2, &compared);
         }
-        objects.extend(compared.iter().map(|compared| compared.json(&name)));
+        findings.extend(compared.iter().flat_map(|compared| compared.findings(&name, unit)));
     }
-    flags.print(&objects);
+    flags.print(&findings);
     Ok(())
 }

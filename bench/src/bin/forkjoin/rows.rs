@@ -37,19 +37,26 @@ pub(crate) struct Row {
 pub(crate) fn row(name: &str, workers: usize) -> Row {
     match name {
         "E1-overhead" => overhead(),
-        "E1" => in_pools("fib(32), a join for each call", "ns per join", workers, Fibonacci, [None; 2]),
-        "E1-coarse" => in_pools("64 pieces of about 80 µs", "ms", workers, Coarse, [Some(1.0), None]),
+        "E1" => in_pools("fib(32), a join for each call", "ns per join", workers, Fibonacci, [&[]; 2]),
+        "E1-coarse" => {
+            in_pools("64 pieces of about 80 µs", "ms", workers, Coarse, [&[Goal::Time(0.95)], &[]])
+        }
         "E2" => library_sorts(workers),
-        "E2-by-hand" => in_pools("merge sort of 10 M numbers", "ms", workers, sort(false), [Some(1.0), None]),
+        "E2-by-hand" => {
+            in_pools("merge sort of 10 M numbers", "ms", workers, sort(false), [&[Goal::Time(0.9)], &[]])
+        }
         "E2-better-merge" => better_merge(workers),
         "E3" => tree(workers),
         "shallow" => {
-            in_pools("a million joins in a loop, not nested", "ns per join", workers, Shallow, [None; 2])
+            in_pools("a million joins in a loop, not nested", "ns per join", workers, Shallow, SHALLOW_GOALS)
         }
         "wake-up" => wake_up(workers),
         _ => idle(),
     }
 }
+
+/// The goals of the row `shallow`, beside rayon and beside chili.
+const SHALLOW_GOALS: [&[Goal]; 2] = [&[Goal::Time(1.0), Goal::Cpu(1.0)], &[Goal::Time(3.0)]];
 
 /// A computation, and the unit in which its time is measured.
 trait Work: Copy + Sync + 'static {
@@ -124,10 +131,10 @@ fn java(mode: &'static str, per: f64, workers: usize) -> anyhow::Result<Measure>
 
 fn peer(
     name: &'static str,
-    goal: Option<f64>,
+    goals: &'static [Goal],
     start: impl FnOnce() -> anyhow::Result<Measure> + 'static,
 ) -> Peer {
-    Peer { name, goal: goal.map(Goal::Time), start: Box::new(start) }
+    Peer { name, goals, start: Box::new(start) }
 }
 
 /// Runs one computation in each pool. The goals are ratios of our value to the values of rayon and of chili.
@@ -136,16 +143,16 @@ fn in_pools<W: Work>(
     unit: &'static str,
     workers: usize,
     work: W,
-    [rayon_goal, chili_goal]: [Option<f64>; 2],
+    [rayon_goals, chili_goals]: [&'static [Goal]; 2],
 ) -> Row {
     let expected = reference(work);
     let mut peers = vec![
-        peer("rayon", rayon_goal, move || Ok(rayon(work, workers, expected))),
-        peer("chili", chili_goal, move || Ok(chili(work, workers, expected))),
-        peer("one thread, plain calls", None, move || Ok(sequential(work))),
+        peer("rayon", rayon_goals, move || Ok(rayon(work, workers, expected))),
+        peer("chili", chili_goals, move || Ok(chili(work, workers, expected))),
+        peer("one thread, plain calls", &[], move || Ok(sequential(work))),
     ];
     if let Some(mode) = work.java() {
-        peers.push(peer("Java ForkJoinPool", None, move || java(mode, work.per(), workers)));
+        peers.push(peer("Java ForkJoinPool", &[], move || java(mode, work.per(), workers)));
     }
     Row { what: format!("{what}, {workers} workers"), unit, ours: ours(work, workers, expected), peers }
 }
@@ -184,9 +191,9 @@ fn overhead() -> Row {
     }
     let expected = reference(Fibonacci);
     let peers = vec![
-        peer("chili", Some(0.85), move || Ok(less_plain_calls(chili(Fibonacci, 1, expected)))),
-        peer("rayon", None, move || Ok(less_plain_calls(rayon(Fibonacci, 1, expected)))),
-        peer("Java ForkJoinPool", None, || Ok(less_plain_calls(java("fibonacci", Fibonacci.per(), 1)?))),
+        peer("chili", &[Goal::Time(0.35)], move || Ok(less_plain_calls(chili(Fibonacci, 1, expected)))),
+        peer("rayon", &[], move || Ok(less_plain_calls(rayon(Fibonacci, 1, expected)))),
+        peer("Java ForkJoinPool", &[], || Ok(less_plain_calls(java("fibonacci", Fibonacci.per(), 1)?))),
     ];
     let what = "fib(32), a join for each call, one worker, less plain calls".to_owned();
     Row { what, unit: "ns per join", ours: less_plain_calls(ours(Fibonacci, 1, expected)), peers }
@@ -260,9 +267,9 @@ impl Work for Sort {
 fn better_merge(workers: usize) -> Row {
     let (better, listing) = (sort(true), sort(false));
     let peers = vec![
-        peer("rayon, the plain listing", Some(0.6), move || Ok(rayon(listing, workers, 1))),
-        peer("rayon, the same listing", None, move || Ok(rayon(better, workers, 1))),
-        peer("chili, the same listing", None, move || Ok(chili(better, workers, 1))),
+        peer("rayon, the plain listing", &[Goal::Time(0.5)], move || Ok(rayon(listing, workers, 1))),
+        peer("rayon, the same listing", &[], move || Ok(rayon(better, workers, 1))),
+        peer("chili, the same listing", &[], move || Ok(chili(better, workers, 1))),
     ];
     let what = format!("merge sort of 10 M numbers with a better merge, {workers} workers");
     Row { what, unit: "ms", ours: ours(better, workers, 1), peers }
@@ -287,12 +294,12 @@ fn library_sorts(workers: usize) -> Row {
         pool.invoke(|| fork_join::par_sort_unstable(all)).expect("it is not shut down");
     });
     let peers = vec![
-        peer("rayon par_sort_unstable", Some(0.65), move || {
+        peer("rayon par_sort_unstable", &[Goal::Time(0.65)], move || {
             let pool = rayon_pool(workers);
             Ok(sorts(move |all| pool.install(|| all.par_sort_unstable())))
         }),
-        peer("std sort_unstable, one thread", None, || Ok(sorts(<[u32]>::sort_unstable))),
-        peer("Java Arrays.parallelSort", None, move || java("parallel-sort", 1e6, workers)),
+        peer("std sort_unstable, one thread", &[], || Ok(sorts(<[u32]>::sort_unstable))),
+        peer("Java Arrays.parallelSort", &[], move || java("parallel-sort", 1e6, workers)),
     ];
     Row { what: format!("10 M random u32, {workers} workers"), unit: "ms", ours, peers }
 }
@@ -322,11 +329,11 @@ fn tree(workers: usize) -> Row {
     let work = Tree(Box::leak(Box::new(Node::tree(LEVELS))));
     let expected = reference(work);
     let mut row =
-        in_pools("the sum of a tree of 2^24 nodes", "ns per node", workers, work, [None, Some(0.65)]);
+        in_pools("the sum of a tree of 2^24 nodes", "ns per node", workers, work, [&[], &[Goal::Time(0.65)]]);
     let floor = move || -> anyhow::Result<Measure> {
         Ok(Box::new(move || Ok(timed(work.per(), || work.0.sum_by_two_threads(), Some(expected))?.0)))
     };
-    row.peers.push(peer("two threads, a half each, no pool", None, floor));
+    row.peers.push(peer("two threads, a half each, no pool", &[], floor));
     row
 }
 
@@ -338,9 +345,9 @@ fn wake_up(workers: usize) -> Row {
     let ours = until_a_second_thread(move |first, second| {
         pool.invoke(|| fork_join::join(first, second)).expect("it is not shut down");
     });
-    // Chili is left out: it offers a half of a join only at the next join, so it never offers the half of a
-    // single join.
-    let peers = vec![peer("rayon", None, move || {
+    // Chili is left out, because it offers a half only at a later join, so it never offers the half
+    // of a single join.
+    let peers = vec![peer("rayon", &[], move || {
         let pool = rayon_pool(workers.max(2));
         Ok(until_a_second_thread(move |first, second| _ = pool.install(|| rayon::join(first, second))))
     })];
@@ -376,14 +383,14 @@ fn idle() -> Row {
         pool
     });
     let peers = vec![
-        peer("rayon", None, || {
+        peer("rayon", &[], || {
             Ok(idles(|| {
                 let pool = rayon_pool(8);
                 pool.install(begin::<Rayon>);
                 pool
             }))
         }),
-        peer("chili", None, || {
+        peer("chili", &[], || {
             Ok(idles(|| {
                 let pool = chili_pool(8);
                 coarse::<Chili>(&mut pool.scope(), 64, 10_000);

@@ -24,7 +24,7 @@ use books::Books;
 use load::Load;
 use process::Order;
 use rows::Row;
-use sides::Side;
+use sides::{SPDLOG, Side};
 
 /// Compares the log service with other loggers, side by side
 ///
@@ -81,15 +81,15 @@ fn main() -> anyhow::Result<()> {
         process::answer(&side.measured(args.load(), file)?);
         return Ok(());
     }
-    let mut objects = Vec::new();
+    let mut findings = Vec::new();
     for &row in if args.rows.is_empty() { &Row::ALL[..] } else { &args.rows } {
         let compared = args.measure(row)?;
         if !args.flags.json {
             report::table(row, args.load(), &compared);
         }
-        objects.extend(compared.iter().map(|compared| report::json(row, args.load(), compared)));
+        findings.extend(report::findings(row, args.load(), &compared));
     }
-    args.flags.print(&objects);
+    args.flags.print(&findings);
     Ok(())
 }
 
@@ -119,7 +119,11 @@ impl Args {
         };
         run_ours()?; // not counted
         let mut compared = Vec::new();
-        for peer in sides.filter(|peer| self.flags.wants(peer.name)) {
+        let has_goal = |peer: &Side| {
+            let own = peer.name == SPDLOG && row == Row::Memory; // the rounds of ours need a peer
+            own || row.figures().iter().any(|figure| figure.goal_beside(peer.name).is_some())
+        };
+        for peer in sides.filter(|peer| self.flags.wants(peer.name, has_goal(peer))) {
             match run(peer) {
                 Ok(_) => compared.push(Compared { peer, rounds: Vec::new() }),
                 Err(error) => eprintln!("{error:#}, and is left out"),

@@ -1,9 +1,11 @@
 //! The rows of the comparison, and the figures that each row prints.
 
+use bench::finding;
 use clap::ValueEnum;
 
 use crate::load::Load;
 use crate::off::CALLS;
+use crate::sides::{DOUBLE_BUFFER, SPDLOG};
 
 /// A row of the comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -25,13 +27,12 @@ pub(crate) struct Figure {
     of: fn(&[u64], Load) -> f64,
 }
 
+/// A goal, and the side to which the value is compared.
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
-    /// The goal: the lowest allowed ratio of our value to the value of spdlog-rs.
-    AtLeast(f64),
-    /// The goal: the highest allowed ratio of our value to the value of spdlog-rs.
-    AtMost(f64),
-    /// A limit for our own value, independent of the peers' values.
+    /// The goal for the ratio to the value of this peer.
+    Beside(&'static str, finding::Goal),
+    /// The bound on our own value, independent of the peers' values.
     OursAtMost(f64),
 }
 
@@ -42,19 +43,24 @@ const LOAD: [Figure; 5] = [
         name: "rate",
         label: "million lines/s",
         digits: 2,
-        goal: Some(Goal::AtLeast(1.5)),
+        goal: Some(Goal::Beside(DOUBLE_BUFFER, finding::Goal::AtLeast(1.0))),
         of: |numbers, load| load.total() as f64 * 1e3 / numbers[0] as f64,
     },
     Figure {
         name: "cpu",
-        label: "processor time, ns per line",
+        label: "ns per line, processor time",
         digits: 0,
         goal: None,
         of: |numbers, load| numbers[1] as f64 / load.total() as f64,
     },
     call("p50", "ns, half of the calls take no longer", None, |numbers, _| numbers[2] as f64),
     call("p99", "ns, 99 of 100 take no longer", None, |numbers, _| numbers[3] as f64),
-    call("p999", "ns, 999 of 1000 take no longer", Some(Goal::AtMost(1.0)), |numbers, _| numbers[4] as f64),
+    call(
+        "p999",
+        "ns, 999 of 1000 take no longer",
+        Some(Goal::Beside(SPDLOG, finding::Goal::AtMost(0.2))),
+        |numbers, _| numbers[4] as f64,
+    ),
 ];
 
 const fn call(
@@ -70,7 +76,7 @@ const MEMORY: [Figure; 1] = [Figure {
     name: "memory",
     label: "MiB, the most that was resident",
     digits: 1,
-    goal: Some(Goal::OursAtMost(16.0)),
+    goal: Some(Goal::OursAtMost(8.0)),
     of: |numbers, _| numbers[5] as f64 / 1024.0,
 }];
 
@@ -88,6 +94,11 @@ impl Row {
 
     pub(crate) fn name(self) -> String {
         self.to_possible_value().expect("none is hidden").get_name().to_owned()
+    }
+
+    /// Returns the name of the row for programs that read the rows of all comparisons.
+    pub(crate) fn title(self) -> String {
+        format!("log: {}", self.name())
     }
 
     pub(crate) fn what(self, load: Load) -> String {
@@ -123,6 +134,19 @@ impl Row {
 }
 
 impl Figure {
+    /// Returns the goal for the ratio to this peer's value.
+    pub(crate) fn goal_beside(&self, peer: &str) -> Option<finding::Goal> {
+        match self.goal? {
+            Goal::Beside(name, goal) if name == peer => Some(goal),
+            _ => None,
+        }
+    }
+
+    /// Returns the unit, which is the first part of the label.
+    pub(crate) fn unit(&self) -> &'static str {
+        self.label.split(',').next().unwrap_or(self.label)
+    }
+
     pub(crate) fn of(&self, numbers: &[u64], load: Load) -> f64 {
         (self.of)(numbers, load)
     }

@@ -22,6 +22,7 @@ enum Run {
 }
 
 pub(crate) const SPDLOG: &str = "spdlog-rs, async";
+pub(crate) const DOUBLE_BUFFER: &str = "a bare double buffer";
 
 /// All loggers. Our service is the first logger of each row.
 const SIDES: [Side; 22] = [
@@ -39,7 +40,7 @@ const SIDES: [Side; 22] = [
     load("flexi_logger, async", &[Lines, Memory], peers::flexi_async),
     load("flexi_logger, buffered", &[Lines, Memory], peers::flexi_buffered),
     load("ftlog, blocking", &[Lines, Memory], peers::ftlog),
-    load("a bare double buffer", &[Lines, Memory], peers::double_buffer),
+    load(DOUBLE_BUFFER, &[Lines, Memory], peers::double_buffer),
     load("no logger at all", &[Memory], peers::nothing),
     off("no logger", &[Off], off::no_logger),
     off("spdlog-rs", &[Off], off::spdlog),

@@ -50,7 +50,9 @@ struct Args {
     flags: Flags,
 }
 
-/// The rows that a name on the command line means.
+const UNIT: &str = "ns per task";
+
+/// The meaning of the name of a row on the command line.
 #[derive(Clone)]
 enum Chosen {
     Rows(Vec<&'static Row>),
@@ -78,7 +80,7 @@ fn main() -> anyhow::Result<()> {
         Args::command().error(ErrorKind::ArgumentConflict, message).exit();
     }
     let flags = &args.flags;
-    let mut objects = Vec::new();
+    let mut findings = Vec::new();
     for row in args.chosen_rows() {
         let load = args.load(row);
         let label = label(row, &load);
@@ -86,19 +88,19 @@ fn main() -> anyhow::Result<()> {
             contest::hold(row.name, flags, row.ours.start(load)?, row.peers.iter().map(|peer| peer.of(load)));
         let compared = compared.with_context(|| format!("row {} could not be measured", row.name))?;
         if compared.is_empty() {
-            eprintln!("row {} is left out: none of the peers that were asked for is there", row.name);
+            eprintln!("row {} is left out: it has none of the peers that were asked for", row.name);
             continue;
         }
-        objects.extend(compared.iter().map(|compared| compared.json(&label)));
+        findings.extend(compared.iter().flat_map(|compared| compared.findings(&label, UNIT)));
         if !flags.json {
             describe(row, &label, &load, flags.rounds);
-            contest::print("ns per task", 0, &compared);
+            contest::print(UNIT, 0, &compared);
             if row.threads == Threads::Measured {
                 memory(flags)?;
             }
         }
     }
-    flags.print(&objects);
+    flags.print(&findings);
     if args.rows.iter().any(|chosen| matches!(chosen, Chosen::Gate)) {
         gate::report();
     }
@@ -173,7 +175,7 @@ fn memory(flags: &Flags) -> anyhow::Result<()> {
     let program = programs::binary(Workspace::Bench, "bench", "pool_memory")?;
     let status = Command::new(program).status().context("cannot run pool_memory")?;
     ensure!(status.success(), "pool_memory failed");
-    if !flags.wants("Java") {
+    if !flags.wants("Java", false) {
         return Ok(());
     }
     match contest::java(SOURCE, "resident", 0, "200 1 1".to_owned(), 1024.0) {

@@ -30,7 +30,7 @@ pub(crate) enum Threads {
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
     side: Side,
-    goal: Option<Goal>,
+    goals: &'static [Goal],
 }
 
 #[derive(Clone, Copy)]
@@ -65,22 +65,22 @@ const fn load(tasks: u64, submitters: usize, workers: usize) -> Load {
 }
 
 const fn here(name: &'static str, run: fn(&Load) -> Measured) -> Peer {
-    Peer { name, side: Side::Here(run), goal: None }
+    Peer { name, side: Side::Here(run), goals: &[] }
 }
 
 const fn java(name: &'static str, mode: &'static str) -> Peer {
-    Peer { name, side: Side::Java(mode), goal: None }
+    Peer { name, side: Side::Java(mode), goals: &[] }
 }
 
 impl Peer {
-    const fn goal(self, goal: Goal) -> Self {
-        Self { goal: Some(goal), ..self }
+    const fn goals(self, goals: &'static [Goal]) -> Self {
+        Self { goals, ..self }
     }
 
     /// Returns the peer for a contest in which this load is used.
     pub(crate) fn of(&self, load: Load) -> contest::Peer {
-        let Peer { name, side, goal } = *self;
-        contest::Peer { name, goal, start: Box::new(move || side.start(load)) }
+        let Peer { name, side, goals } = *self;
+        contest::Peer { name, goals, start: Box::new(move || side.start(load)) }
     }
 }
 
@@ -103,8 +103,8 @@ pub(crate) static ROWS: [Row; 10] = [
         threads: Threads::Any,
         ours: Side::Here(|load| ours::execute(load, tiny)),
         peers: &[
-            CROSSBEAM.goal(Goal::Time(0.5)),
-            JAVA_FJP.goal(Goal::Time(1.0)),
+            CROSSBEAM.goals(&[Goal::Time(0.35)]),
+            JAVA_FJP.goals(&[Goal::Time(0.5)]),
             KANAL,
             RUSTY_POOL,
             RAYON,
@@ -121,10 +121,10 @@ pub(crate) static ROWS: [Row; 10] = [
         threads: Threads::Any,
         ours: Side::Here(|load| ours::execute(load, tiny)),
         peers: &[
-            JAVA_TPE.goal(Goal::Time(0.3)),
-            CROSSBEAM.goal(Goal::Time(0.6)),
+            JAVA_TPE.goals(&[Goal::Time(0.3)]),
+            CROSSBEAM.goals(&[Goal::Time(0.6)]),
+            KANAL.goals(&[Goal::Time(1.0)]),
             JAVA_FJP,
-            KANAL,
             THREADPOOL,
             RUSTY_POOL,
             RAYON,
@@ -139,7 +139,7 @@ pub(crate) static ROWS: [Row; 10] = [
         threads: Threads::OneSubmitter,
         ours: Side::Here(ours::submit_and_join),
         peers: &[
-            here("rayon install", peers::rayon_install).goal(Goal::Time(0.6)),
+            here("rayon install", peers::rayon_install).goals(&[Goal::Time(0.2)]),
             here("crossbeam+oneshot", peers::crossbeam_oneshot),
             java("Java ThreadPoolExecutor", "tpe-join"),
             java("Java ForkJoinPool async", "fjp-join"),
@@ -154,7 +154,7 @@ pub(crate) static ROWS: [Row; 10] = [
         threads: Threads::Any,
         ours: Side::Here(ours::blocking),
         peers: &[
-            here("crossbeam-channel pool", peers::crossbeam_blocking).goal(Goal::Time(0.6)),
+            here("crossbeam-channel pool", peers::crossbeam_blocking).goals(&[Goal::Time(0.6)]),
             here("kanal pool", peers::kanal_blocking),
             java("Java ThreadPoolExecutor", "tpe-block"),
         ],
@@ -166,8 +166,8 @@ pub(crate) static ROWS: [Row; 10] = [
         threads: Threads::Any,
         ours: Side::Here(ours::caller_runs),
         peers: &[
-            here("crossbeam-channel pool", peers::crossbeam_caller_runs).goal(Goal::Cpu(1.0)),
-            java("Java ThreadPoolExecutor", "tpe-caller").goal(Goal::Cpu(1.0)),
+            here("crossbeam-channel pool", peers::crossbeam_caller_runs).goals(&[Goal::Cpu(0.5)]),
+            java("Java ThreadPoolExecutor", "tpe-caller"),
             here("kanal pool", peers::kanal_caller_runs),
         ],
     },
@@ -178,10 +178,10 @@ pub(crate) static ROWS: [Row; 10] = [
         threads: Threads::OneSubmitter,
         ours: Side::Here(ours::completion_order),
         peers: &[
-            here("crossbeam-channel pool", peers::crossbeam_results).goal(Goal::Time(0.8)),
+            here("crossbeam-channel pool", peers::crossbeam_results).goals(&[Goal::Time(0.8)]),
             here("threadpool+mpsc", peers::threadpool_results),
             java("Java ExecutorCompletionService", "ecs"),
-            here("ours, joined in turn", ours::joined_in_turn),
+            here("ours, joined in turn", ours::joined_in_turn).goals(&[Goal::Time(1.0)]),
             here("ours, results sent through crossbeam-channel", ours::results_sent),
         ],
     },

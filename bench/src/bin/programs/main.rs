@@ -82,7 +82,7 @@ const CUSTOMERS: usize = 100;
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     args.flags.check(PEERS.iter().map(|(_, name, ..)| *name)).map_err(|wrong| anyhow!(wrong))?;
-    let mut objects = Vec::new();
+    let mut findings = Vec::new();
     for (row, source) in OURS {
         if !(args.rows.is_empty() || args.rows.iter().any(|wanted| wanted == row)) {
             continue;
@@ -95,11 +95,11 @@ fn main() -> anyhow::Result<()> {
         let folder = args.folder.clone();
         let peers = PEERS.iter().filter(|(of, ..)| *of == row).map(|&(_, name, _, side)| {
             let folder = folder.clone();
-            Peer { name, goal: None, start: Box::new(move || Ok(measured(side, folder))) }
+            Peer { name, goals: &[], start: Box::new(move || Ok(measured(side, folder))) }
         });
         let compared = contest::hold(row, &args.flags, measured(ours, args.folder.clone()), peers)?;
         if args.flags.json {
-            objects.extend(compared.iter().map(|compared| compared.json(row)));
+            findings.extend(compared.iter().flat_map(|compared| compared.findings(row, "ms")));
             continue;
         }
         print!("{row}: lines of code: ours {}", lines_of(source));
@@ -109,7 +109,7 @@ fn main() -> anyhow::Result<()> {
         println!();
         contest::print("ms", 1, &compared);
     }
-    args.flags.print(&objects);
+    args.flags.print(&findings);
     Ok(())
 }
 

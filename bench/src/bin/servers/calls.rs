@@ -14,10 +14,11 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 
 use bench::contest::progress;
+use bench::finding::Finding;
 
 use crate::contest::Order;
 use crate::load::{Clients, Load};
-use crate::report::json_of;
+use crate::report::one;
 use crate::rows::{Measure, Row, called};
 use crate::sides::{Setup, Starter};
 
@@ -32,7 +33,7 @@ const CONNECTIONS: usize = 16;
 
 type Calls = BTreeMap<String, f64>;
 
-pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
+pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<Finding>> {
     let Order { row, starter, sides, is_json, .. } = order;
     let can_trace = Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
     if !can_trace.is_ok_and(|status| status.success()) {
@@ -42,7 +43,7 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
     if !is_json {
         println!("\n{}: {}; {CONNECTIONS} connections", row.name, row.title);
     }
-    let mut objects = Vec::new();
+    let mut findings = Vec::new();
     for name in LOADS {
         let Some(Row { measure: Measure::Throughput(load), .. }) = called(name) else {
             bail!("no row {name}")
@@ -62,11 +63,12 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
             totals.push((side, total));
         }
         let (ours, peers) = totals.split_first().context("ours is one of them")?;
-        objects.extend(peers.iter().map(|(side, theirs)| {
-            json_of(&format!("{} {name}", row.name), side.name(), "calls", Some(ours.1 / theirs))
+        findings.extend(peers.iter().map(|(side, theirs)| {
+            let row = format!("{} {name}", row.name);
+            one(&row, side.name(), "calls", "calls per answer", &[(ours.1, *theirs)])
         }));
     }
-    Ok(objects)
+    Ok(findings)
 }
 
 /// Returns the calls by name, with the most frequent call first, and without calls that occur less than once

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bench::contest::progress;
+use bench::finding::Finding;
 
 use crate::load::{Clients, Counted, Load};
-use crate::process::{Server, own_cpu_time};
 use crate::report;
 use crate::rows::{Goal, Row};
 use crate::sides::{Setup, Side, Starter};
+use bench::server::{Server, own_cpu_time};
 
 /// The plan of a contest: the measurements that it makes.
 pub(crate) struct Order<'a> {
@@ -56,7 +57,7 @@ pub(crate) struct Entrant {
     pub(crate) samples: Vec<Sample>,
 }
 
-/// A server that is measured with several numbers of workers.
+/// A server that is measured with each number of workers. It has no entrants if this machine lacks it.
 pub(crate) struct Team {
     pub(crate) side: Side,
     pub(crate) goals: &'static [Goal],
@@ -74,13 +75,15 @@ impl Team {
             let setup = Setup { side, workers, connections: load.connections, more: &[] };
             Ok(Entrant { setup, server: starter.start(&setup)?, samples: Vec::new() })
         };
-        let entrants = side.workers(load.connections).into_iter().map(start);
+        let workers = if starter.has(side) { side.workers(load.connections) } else { Vec::new() };
+        let entrants = workers.into_iter().map(start);
         Ok(Team { side, goals, entrants: entrants.collect::<anyhow::Result<_>>()? })
     }
 }
 
-/// Measures all servers alternately, A B C A B C …, so that other work on the machine disturbs all of them.
-pub(crate) fn hold(order: &Order<'_>, load: &Load) -> anyhow::Result<Vec<String>> {
+/// Measures all servers in turns, A B C A B C …, so that other work on the machine disturbs all of
+/// them.
+pub(crate) fn hold(order: &Order<'_>, load: &Load) -> anyhow::Result<Vec<Finding>> {
     let Order { row, starter, sides, rounds, duration, is_json } = order;
     let start = |&side: &Side| {
         let peer = row.peers.iter().find(|peer| peer.side == side);
@@ -100,7 +103,7 @@ pub(crate) fn hold(order: &Order<'_>, load: &Load) -> anyhow::Result<Vec<String>
     if !is_json {
         report::table(ours, peers);
     }
-    Ok(peers.iter().map(|peer| report::json(row.name, ours, peer)).collect())
+    Ok(peers.iter().flat_map(|peer| report::findings(row.name, ours, peer)).collect())
 }
 
 fn measure(server: &Server, load: &Load, duration: Duration) -> anyhow::Result<Sample> {

@@ -4,12 +4,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
+use bench::finding::Finding;
 
 use crate::contest::Order;
-use crate::process::Server;
-use crate::report::{json_of, number};
+use crate::report::{number, one};
 use crate::sides::{Setup, Side};
 use crate::visitor;
+use bench::server::{Server, descriptors};
 
 const CONNECTIONS: usize = 10_000;
 
@@ -26,9 +27,9 @@ const OTHER_DESCRIPTORS: usize = 200;
 /// The time in which the server should free the memory of its last answer.
 const PAUSE: Duration = Duration::from_millis(500);
 
-pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
+pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<Finding>> {
     let Order { row, starter, sides, is_json, .. } = order;
-    let limit = descriptors();
+    let limit = descriptors(CONNECTIONS + OTHER_DESCRIPTORS);
     let most = CONNECTIONS.min(limit.saturating_sub(OTHER_DESCRIPTORS));
     if !is_json {
         println!("\n{}: {}", row.name, row.title);
@@ -58,8 +59,8 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
     }
     let (ours, peers) = costs.split_first().context("ours is one of them")?;
     let json = |(side, theirs): &(Side, Option<f64>)| {
-        let ratio = ours.1.zip(*theirs).map(|(ours, theirs)| ours / theirs);
-        json_of(row.name, side.name(), "memory", ratio)
+        let pairs: Vec<_> = ours.1.zip(*theirs).into_iter().collect();
+        one(row.name, side.name(), "memory", "bytes per connection", &pairs)
     };
     Ok(peers.iter().map(json).collect())
 }
@@ -84,20 +85,4 @@ fn fill(server: &Server, connections: usize) -> anyhow::Result<(Option<f64>, Opt
         visitor::ask(stream).context("a connection was closed that was to be idle")?;
     }
     Ok((before, after))
-}
-
-/// Raises the limit for descriptors as far as the system allows, for this process and its child processes.
-/// Returns the new limit.
-#[cfg(target_os = "linux")]
-fn descriptors() -> usize {
-    use nix::sys::resource::{Resource, getrlimit, setrlimit};
-    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return 1024 };
-    let wanted = hard.min((CONNECTIONS + OTHER_DESCRIPTORS) as u64).max(soft);
-    let is_raised = setrlimit(Resource::RLIMIT_NOFILE, wanted, hard).is_ok();
-    usize::try_from(if is_raised { wanted } else { soft }).unwrap_or(usize::MAX)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn descriptors() -> usize {
-    1024
 }

@@ -8,7 +8,6 @@ mod contest;
 mod idle;
 mod load;
 mod overload;
-mod process;
 mod report;
 mod rows;
 mod rude;
@@ -22,11 +21,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bench::contest::Flags;
+use bench::finding::Finding;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use contest::Order;
-use rows::{Measure, ROWS, Row};
+use rows::{Measure, Peer, ROWS, Row};
 use sides::{Side, Starter};
 
 /// Compares the course's web servers with others, side by side
@@ -84,17 +84,20 @@ fn main() -> anyhow::Result<()> {
     let starter = Starter::new()?;
     let chosen =
         if args.rows.is_empty() { ROWS.iter().map(Chosen::Row).collect() } else { args.rows.clone() };
-    let mut objects = Vec::new();
+    let mut findings = Vec::new();
     for chosen in chosen {
         match chosen {
-            Chosen::Row(row) => objects.extend(
+            Chosen::Row(row) => findings.extend(
                 args.measure(&starter, row)
                     .with_context(|| format!("row {} could not be measured", row.name))?,
             ),
             Chosen::Soak => soak::run(&starter, args.ours.unwrap_or(Side::MultiReactor), args.minutes)?,
         }
     }
-    args.flags.print(&objects);
+    for found in &mut findings {
+        found.row.insert_str(0, "servers: ");
+    }
+    args.flags.print(&findings);
     Ok(())
 }
 
@@ -107,14 +110,17 @@ impl Args {
         self.flags.check(ROWS.iter().flat_map(|row| row.peers).map(|peer| peer.side.name()))
     }
 
-    fn measure(&self, starter: &Starter, row: &Row) -> anyhow::Result<Vec<String>> {
+    fn measure(&self, starter: &Starter, row: &Row) -> anyhow::Result<Vec<Finding>> {
         let ours = self.ours.unwrap_or(row.ours);
         if !starter.has(ours) {
             eprintln!("row {} is left out: {} is missing", row.name, ours.name());
             return Ok(Vec::new());
         }
-        let peers = row.peers.iter().map(|peer| peer.side);
-        let peers = peers.filter(|&side| side != ours && self.flags.wants(side.name()) && starter.has(side));
+        // A missing peer of a contest is in the table, so that its goals are not overlooked.
+        let can_be_missing = matches!(row.measure, Measure::Throughput(_));
+        let is_wanted = |peer: &&Peer| self.flags.wants(peer.side.name(), peer.has_goal(row));
+        let peers = row.peers.iter().filter(is_wanted).map(|peer| peer.side);
+        let peers = peers.filter(|&side| side != ours && (can_be_missing || starter.has(side)));
         let order = Order {
             row,
             starter,

@@ -10,11 +10,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use bench::figures::median_ratio;
+use bench::finding::{Finding, Goal};
 use mio::{Events, Interest, Poll, Token};
 
 use crate::contest::Order;
-use crate::report::{json_of, met};
+use crate::report::{one, told};
 use crate::sides::{Setup, Side};
 
 const CLIENTS: usize = 200;
@@ -47,7 +47,7 @@ struct Outcome {
     slowest_refusal: Duration,
 }
 
-pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
+pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<Finding>> {
     let Order { row, starter, sides, rounds, is_json, .. } = order;
     if !is_json {
         println!("\n{}: {}; {rounds} rounds, the sums and the slowest of all", row.name, row.title);
@@ -70,40 +70,46 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
         slowest.push((side, outcomes));
     }
     let (ours, peers) = slowest.split_first().context("ours is one of them")?;
+    let goals = goals(row.name, &ours.1);
+    if !is_json {
+        println!("  {:<26}{}", "goals", told(&goals));
+    }
     let seconds = |one: &Outcome| one.slowest.as_secs_f64();
-    let to_bound: Vec<_> = ours.1.iter().map(|one| (seconds(one), bound().as_secs_f64())).collect();
     let beside = |(side, theirs): &(Side, Vec<Outcome>)| {
         let pairs = ours.1.iter().zip(theirs).map(|(ours, theirs)| (seconds(ours), seconds(theirs)));
-        json_of(row.name, side.name(), "time", median_ratio(&pairs.collect::<Vec<_>>()))
+        one(row.name, side.name(), "time", "s", &pairs.collect::<Vec<_>>())
     };
-    let to_bound = json_of(row.name, "the bound", "time", median_ratio(&to_bound));
-    Ok(std::iter::once(to_bound).chain(peers.iter().map(beside)).collect())
+    Ok(goals.into_iter().chain(peers.iter().map(beside)).collect())
+}
+
+/// Compares our server with the bound, and counts the clients that were lost or refused without being told when to
+/// come again.
+fn goals(row: &str, ours: &[Outcome]) -> Vec<Finding> {
+    let times: Vec<_> = ours.iter().map(|one| (one.slowest.as_secs_f64(), bound().as_secs_f64())).collect();
+    let untold: Vec<_> = ours.iter().map(|one| ((one.mute + one.lost) as f64, 1.0)).collect();
+    let refused: Vec<_> = ours.iter().map(|one| (one.refused as f64, 1.0)).collect();
+    let goal =
+        |peer, figure, unit, pairs: &[_], goal| Finding::new(row, peer, figure, unit, pairs, Some(goal));
+    vec![
+        goal("the bound", "time", "s", &times, Goal::AtMost(1.0)),
+        goal("1 client", "untold", "clients", &untold, Goal::AtMost(0.0)),
+        goal("1 client", "refused", "clients", &refused, Goal::AtLeast(1.0)),
+    ]
 }
 
 fn describe(setup: &Setup, outcomes: &[Outcome]) {
     let sum = |what: fn(&Outcome) -> usize| outcomes.iter().map(what).sum::<usize>();
     let most = |what: fn(&Outcome) -> Duration| outcomes.iter().map(what).max().unwrap_or_default();
-    let (slowest, bound) = (most(|one| one.slowest), bound());
     println!(
         "  {:<26}{} served, the last after {} ms; {} refused, the last after {} ms, {} of them without Retry-After; {} lost",
         setup.to_string(),
         sum(|one| one.served),
-        slowest.as_millis(),
+        most(|one| one.slowest).as_millis(),
         sum(|one| one.refused),
         most(|one| one.slowest_refusal).as_millis(),
         sum(|one| one.mute),
         sum(|one| one.lost),
     );
-    if setup.side == Side::Bounded {
-        let is_told = sum(|one| one.mute) == 0 && sum(|one| one.lost) == 0 && sum(|one| one.refused) > 0;
-        println!(
-            "  {:<26}served within {} ms: {}; the others told: {}",
-            "goals",
-            bound.as_millis(),
-            met(Some(slowest <= bound)),
-            met(Some(is_told))
-        );
-    }
 }
 
 struct Client {

@@ -1,7 +1,9 @@
 //! The output about answers and their cost: a table for human readers, and objects of the array that `--json`
 //! prints.
 
-use bench::figures::{median, median_ratio, object, spread};
+use bench::figures::{median, median_ratio, spread};
+use bench::finding::Goal::{AtLeast, AtMost};
+use bench::finding::{self, Finding};
 
 use crate::contest::{Entrant, Sample, Team};
 use crate::rows::Goal;
@@ -17,6 +19,15 @@ enum Quantity {
 }
 
 impl Quantity {
+    /// Returns the name of the quantity for programs, and its unit.
+    fn named(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Rate => ("rate", "answers/s"),
+            Self::Cpu => ("cpu", "µs per answer"),
+            Self::Memory => ("memory", "MiB"),
+        }
+    }
+
     fn of(self, sample: &Sample) -> Option<f64> {
         match self {
             Self::Rate => Some(sample.rate),
@@ -43,12 +54,16 @@ impl Quantity {
         best.map(|(_, entrant)| entrant)
     }
 
-    /// Returns the median of the ratios of all rounds; each ratio compares the value of our best server with
-    /// the value of the peer's best server.
+    /// Returns the values of our best server and of the peer's best server, round by round.
+    fn pairs(self, ours: &Team, theirs: &Team) -> Vec<(f64, f64)> {
+        let Some((ours, theirs)) = self.best(ours).zip(self.best(theirs)) else { return Vec::new() };
+        let turns = ours.samples.iter().zip(&theirs.samples);
+        turns.filter_map(|(a, b)| self.of(a).zip(self.of(b))).collect()
+    }
+
+    /// Returns the median of the rounds' ratios.
     fn ratio(self, ours: &Team, theirs: &Team) -> Option<f64> {
-        let turns = self.best(ours)?.samples.iter().zip(&self.best(theirs)?.samples);
-        let pairs: Vec<_> = turns.filter_map(|(a, b)| self.of(a).zip(self.of(b))).collect();
-        median_ratio(&pairs)
+        median_ratio(&self.pairs(ours, theirs))
     }
 }
 
@@ -69,7 +84,7 @@ pub(crate) fn table(ours: &Team, peers: &[Team]) {
             team.side.name(),
             shown(Quantity::Rate),
             shown(Quantity::Cpu),
-            team.goals.iter().map(|goal| verdict(*goal, ours, team)).collect::<Vec<_>>().join("; ")
+            told(&findings("", ours, team))
         );
     }
 }
@@ -97,39 +112,36 @@ pub(crate) fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
 }
 
-pub(crate) fn met(is_met: Option<bool>) -> &'static str {
-    match is_met {
-        None => "not known",
-        Some(true) => "met",
-        Some(false) => "missed",
+/// Joins the goals and verdicts for people.
+pub(crate) fn told(findings: &[Finding]) -> String {
+    let told = findings.iter().map(Finding::told).filter(|told| !told.is_empty());
+    told.collect::<Vec<_>>().join("; ")
+}
+
+/// Returns what was found about a row beside one peer.
+pub(crate) fn findings(row: &str, ours: &Team, theirs: &Team) -> Vec<Finding> {
+    let of = |quantity: Quantity, goal| {
+        let (figure, unit) = quantity.named();
+        let pairs = quantity.pairs(ours, theirs);
+        Finding::new(row, theirs.side.name(), figure, unit, &pairs, goal)
+    };
+    let goal = |of: fn(&Goal) -> Option<finding::Goal>| theirs.goals.iter().find_map(of);
+    let rate = |goal: &Goal| if let Goal::Rate(least) = *goal { Some(AtLeast(least)) } else { None };
+    let cpu = |goal: &Goal| if let Goal::Cpu(most) = *goal { Some(AtMost(most)) } else { None };
+    let mut findings = vec![of(Quantity::Rate, goal(rate)), of(Quantity::Cpu, goal(cpu))];
+    for goal in theirs.goals {
+        if let Goal::Memory(most) = *goal {
+            let ours = Quantity::Memory.best(ours).map(|best| &best.samples[..]).unwrap_or_default();
+            let mib = ours.iter().filter_map(|sample| Some((sample.memory? / MIB, 1.0)));
+            let (figure, unit) = Quantity::Memory.named();
+            let pairs: Vec<_> = mib.collect();
+            findings.push(Finding::new(row, "1 MiB", figure, unit, &pairs, Some(AtMost(most))));
+        }
     }
+    findings
 }
 
-fn verdict(goal: Goal, ours: &Team, theirs: &Team) -> String {
-    match goal {
-        Goal::Rate(least) => {
-            let is_met = Quantity::Rate.ratio(ours, theirs).map(|ratio| ratio >= least);
-            format!("answers ≥ {least}: {}", met(is_met))
-        }
-        Goal::Cpu(most) => {
-            let is_met = Quantity::Cpu.ratio(ours, theirs).map(|ratio| ratio <= most);
-            format!("CPU ≤ {most}: {}", met(is_met))
-        }
-        Goal::Memory(most) => {
-            let ours = Quantity::Memory.best(ours).and_then(|entrant| Quantity::Memory.median(entrant));
-            format!("memory ≤ {most} MiB: {}", met(ours.map(|bytes| bytes / MIB <= most)))
-        }
-    }
-}
-
-/// Returns one object of the array that `--json` prints.
-pub(crate) fn json(row: &str, ours: &Team, theirs: &Team) -> String {
-    let ratio = |quantity: Quantity| quantity.ratio(ours, theirs);
-    object(row, theirs.side.name(), &[("rate", ratio(Quantity::Rate)), ("cpu", ratio(Quantity::Cpu))])
-}
-
-/// Returns one object of the array that `--json` prints, for a row that measures one value without its
-/// processor time.
-pub(crate) fn json_of(row: &str, peer: &str, what: &str, ratio: Option<f64>) -> String {
-    object(row, peer, &[(what, ratio), ("cpu", None)])
+/// Returns what was found about one value, which the row measures without its processor time.
+pub(crate) fn one(row: &str, peer: &str, figure: &str, unit: &str, pairs: &[(f64, f64)]) -> Finding {
+    Finding::new(row, peer, figure, unit, pairs, None)
 }

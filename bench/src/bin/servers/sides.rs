@@ -11,8 +11,8 @@ use bench::java;
 use bench::nginx;
 use bench::programs::{self, Workspace};
 
-use crate::process::Server;
 use crate::site::Site;
+use bench::server::Server;
 
 /// A server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -7,16 +7,17 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use bench::figures::{median, median_ratio};
+use bench::figures::median;
+use bench::finding::{Finding, Goal};
 
 use bench::contest::progress;
 
 use crate::contest::Order;
-use crate::process::Server;
-use crate::report::{json_of, met, number};
+use crate::report::{number, one};
 use crate::rude::Rude;
 use crate::sides::{Setup, Side};
 use crate::visitor;
+use bench::server::Server;
 
 const SLOW: usize = 500;
 
@@ -38,7 +39,7 @@ struct Entrant {
     visitors: usize,
 }
 
-pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
+pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<Finding>> {
     let Order { row, starter, sides, rounds, duration, is_json } = order;
     let start = |&side: &Side| {
         let setup = Setup { side, workers: side.workers(THREADS)[0], connections: SLOW, more: &[] };
@@ -58,12 +59,13 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
         entrants.iter().for_each(Entrant::print);
     }
     let (ours, peers) = entrants.split_first().context("ours is one of them")?;
-    let itself = json_of(row.name, "itself, alone", "time", ours.ratio());
     let beside = |peer: &Entrant| {
         let pairs: Vec<_> = ours.turns.iter().zip(&peer.turns).map(|(a, b)| (a.1, b.1)).collect();
-        json_of(row.name, peer.setup.side.name(), "time", median_ratio(&pairs))
+        one(row.name, peer.setup.side.name(), "time", "ms", &pairs)
     };
-    Ok(std::iter::once(itself).chain(peers.iter().map(beside)).collect())
+    let themselves =
+        entrants.iter().map(|entrant| entrant.finding(row.name)).filter(|one| one.goal.is_some());
+    Ok(themselves.chain(peers.iter().map(beside)).collect())
 }
 
 impl Entrant {
@@ -85,30 +87,29 @@ impl Entrant {
         Ok(())
     }
 
-    /// Returns the median of the ratios of all rounds; each ratio compares the waits with slow clients and
-    /// the waits without them.
-    fn ratio(&self) -> Option<f64> {
+    /// Compares the waits with slow clients and without them. The goal applies to our stages.
+    fn finding(&self, row: &str) -> Finding {
         let pairs: Vec<_> = self.turns.iter().map(|&(alone, beside)| (beside, alone)).collect();
-        median_ratio(&pairs)
+        let side = self.setup.side;
+        let goal = matches!(side, Side::MultiReactor | Side::Reactor).then_some(Goal::AtMost(GOAL));
+        Finding::new(row, &format!("{} alone", side.name()), "p99", "ms", &pairs, goal)
     }
 
     fn print(&self) {
         let (alone, beside): (Vec<_>, Vec<_>) = self.turns.iter().copied().unzip();
-        let ratio = self.ratio();
+        let found = self.finding("");
         let beside = match median(&beside) {
             _ if self.is_stuck() => "no answer".to_owned(),
             beside => format!("{beside:.2}"),
         };
-        let has_goal = matches!(self.setup.side, Side::MultiReactor | Side::Reactor);
-        let goal = format!("≤ {GOAL}: {}", met(ratio.map(|ratio| ratio <= GOAL)));
         println!(
             "  {:<26}{:>9}{:>10.2}{:>11}{:>8}  {}",
             self.setup.to_string(),
             self.visitors,
             median(&alone),
             beside,
-            number(ratio.filter(|_| !self.is_stuck()), 2),
-            if has_goal { &goal } else { "" }
+            number(found.ratio.filter(|_| !self.is_stuck()), 2),
+            found.told()
         );
     }
 }

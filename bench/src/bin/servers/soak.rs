@@ -8,9 +8,9 @@ use anyhow::{Context, ensure};
 use bench::figures::median;
 
 use crate::load::{Clients, Load, Page};
-use crate::process::Server;
 use crate::rude::Rude;
 use crate::sides::{Setup, Side, Starter};
+use bench::server::Server;
 
 const RUDE: usize = 250;
 

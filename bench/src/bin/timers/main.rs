@@ -8,11 +8,12 @@ mod sides;
 
 use anyhow::{Context, ensure};
 use bench::contest::Flags;
-use bench::figures::{is_met, median_ratio, object, range, shown};
+use bench::figures::{range, shown};
+use bench::finding::{Finding, Goal};
 use bench::java::Java;
 use clap::Parser;
 
-use rows::{ROWS, Row};
+use rows::{Figure, ROWS, Row};
 use sides::Side;
 
 /// Compares the scheduled pool with other timers, side by side
@@ -38,8 +39,11 @@ enum Peer {
 /// The side that measures only the best possible value of the row `lateness`.
 const BARE_THREAD: &str = "a bare thread that sleeps, no pool";
 
+/// The peer to which the goals apply.
+const JAVA: &str = "Java ScheduledThreadPoolExecutor";
+
 const PEERS: [(&str, Peer); 4] = [
-    ("Java ScheduledThreadPoolExecutor", Peer::Java),
+    (JAVA, Peer::Java),
     ("scheduled-thread-pool", Peer::Here(sides::scheduled_thread_pool)),
     ("tokio", Peer::Here(sides::tokio)),
     (BARE_THREAD, Peer::Here(sides::bare_thread)),
@@ -85,12 +89,20 @@ impl Contestant {
 /// A peer and our pool: the figures of the two sides were measured one right after the other.
 struct Compared {
     peer: &'static str,
-    contestant: Contestant,
+    /// `None` if the peer could not be started.
+    contestant: Option<Contestant>,
     rounds: Vec<(Figures, Figures)>,
 }
 
 impl Compared {
-    /// Returns, for one figure, the pairs of our values and the peer's values.
+    fn finding(&self, row: &Row, n: usize) -> Finding {
+        let Figure { name, label, goal, .. } = row.figures[n];
+        let goal = (self.peer == JAVA).then_some(Goal::AtMost(goal));
+        let (row, unit) = (format!("H {}", row.name), label.split(',').next().unwrap_or(label));
+        Finding::new(&row, self.peer, name, unit, &self.pairs(n), goal)
+    }
+
+    /// Returns the pairs of our values and the peer's values for one figure.
     fn pairs(&self, figure: usize) -> Vec<(f64, f64)> {
         self.rounds.iter().map(|(ours, theirs)| (ours[figure], theirs[figure])).collect()
     }
@@ -98,36 +110,34 @@ impl Compared {
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let mut objects = Vec::new();
+    let mut findings = Vec::new();
     for row in ROWS.iter().filter(|row| args.rows.is_empty() || args.rows.iter().any(|name| name == row.name))
     {
         let compared = measure(&args, row)?;
         if !args.flags.json {
             print(row, &compared);
         }
-        for (n, figure) in row.figures.iter().enumerate() {
-            let name = format!("H {} {}", row.name, figure.name);
-            let ratios = |peer: &Compared| [("time", median_ratio(&peer.pairs(n))), ("cpu", None)];
-            objects.extend(compared.iter().map(|peer| object(&name, peer.peer, &ratios(peer))));
-        }
+        let of = |peer: &Compared| (0..row.figures.len()).map(|n| peer.finding(row, n)).collect::<Vec<_>>();
+        findings.extend(compared.iter().flat_map(of));
     }
-    args.flags.print(&objects);
+    args.flags.print(&findings);
     Ok(())
 }
 
 fn measure(args: &Args, row: &Row) -> anyhow::Result<Vec<Compared>> {
-    let is_wanted = |name: &str| args.flags.wants(name) && (row.name == "lateness" || name != BARE_THREAD);
+    let is_wanted =
+        |name: &str| args.flags.wants(name, name == JAVA) && (row.name == "lateness" || name != BARE_THREAD);
     let mut compared = Vec::new();
     for (peer, side) in PEERS.iter().filter(|(name, _)| is_wanted(name)) {
-        match Contestant::start(side, row) {
-            Ok(contestant) => compared.push(Compared { peer, contestant, rounds: Vec::new() }),
-            Err(error) => eprintln!("{peer} is left out: {error:#}"),
-        }
+        let contestant =
+            Contestant::start(side, row).inspect_err(|error| eprintln!("{peer} is left out: {error:#}"));
+        compared.push(Compared { peer, contestant: contestant.ok(), rounds: Vec::new() });
     }
     let mut ours = Contestant::Here(sides::ours);
     ours.run(row)?; // not counted
     for _ in 0..args.flags.rounds {
         for Compared { peer, contestant, rounds } in &mut compared {
+            let Some(contestant) = contestant else { continue };
             let our_figures = ours.run(row)?;
             rounds.push((our_figures, contestant.run(row).context(*peer)?));
         }
@@ -144,10 +154,9 @@ fn print(row: &Row, compared: &[Compared]) {
         for peer in compared {
             let pairs = peer.pairs(n);
             let theirs: Vec<f64> = pairs.iter().map(|(_, theirs)| *theirs).collect();
-            let ratio = median_ratio(&pairs);
-            let goal = figure.goal.filter(|_| peer.peer.starts_with("Java"));
-            let verdict = goal.map_or(String::new(), |most| format!("  {}", is_met(most, ratio)));
-            println!("  {:<36}{:<28}{:>6}{verdict}", peer.peer, range(&theirs, 1), shown(ratio));
+            let found = peer.finding(row, n);
+            let (ratio, told) = (shown(found.ratio), found.told());
+            println!("  {:<36}{:<28}{ratio:>6}  {told}", peer.peer, range(&theirs, 1));
         }
     }
 }

@@ -21,8 +21,8 @@ pub(crate) struct Figure {
     pub(crate) label: &'static str,
     /// The unit in which the figure is given, in nanoseconds.
     pub(crate) unit: f64,
-    /// The goal: our value is at most this fraction of Java's value.
-    pub(crate) goal: Option<f64>,
+    /// The goal: our value is at most this fraction of the value for Java.
+    pub(crate) goal: f64,
 }
 
 /// The first and the third rows are workload H.
@@ -31,28 +31,28 @@ pub(crate) const ROWS: [Row; 4] = [
         name: "insert",
         what: "200000 tasks for the time between 10 and 20 minutes from now",
         tasks: 200_000,
-        figures: &[Figure { name: "time", label: "ns per task", unit: 200_000.0, goal: Some(1.0) }],
+        figures: &[Figure { name: "time", label: "ns per task", unit: 200_000.0, goal: 1.0 }],
     },
     Row {
         name: "cancel",
         what: "200000 such tasks are taken back, in another order",
         tasks: 200_000,
-        figures: &[Figure { name: "time", label: "ns per task", unit: 200_000.0, goal: None }],
+        figures: &[Figure { name: "time", label: "ns per task", unit: 200_000.0, goal: 1.0 }],
     },
     Row {
         name: "lateness",
         what: "2000 tasks, one each 500 µs: from the time for which each was planned to its begin",
         tasks: 2_000,
         figures: &[
-            Figure { name: "p50", label: "µs, half of them are no later", unit: 1_000.0, goal: Some(0.2) },
-            Figure { name: "p99", label: "µs, 99 of 100 are no later", unit: 1_000.0, goal: Some(0.2) },
+            Figure { name: "p50", label: "µs, half of them are no later", unit: 1_000.0, goal: 0.4 },
+            Figure { name: "p99", label: "µs, 99 of 100 are no later", unit: 1_000.0, goal: 1.0 },
         ],
     },
     Row {
         name: "burst",
         what: "100000 tasks for the same moment: from that moment until all have run",
         tasks: 100_000,
-        figures: &[Figure { name: "time", label: "ns per task", unit: 100_000.0, goal: None }],
+        figures: &[Figure { name: "time", label: "ns per task", unit: 100_000.0, goal: 0.6 }],
     },
 ];
 

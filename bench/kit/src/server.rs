@@ -7,19 +7,22 @@ use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::nginx::Running;
+use crate::processor_time;
 use anyhow::Context;
-use bench::nginx::Running;
-use bench::processor_time;
 
 /// A server that runs until this value is dropped.
-pub(crate) struct Server {
-    pub(crate) addr: SocketAddr,
-    pub(crate) running: Running,
+pub struct Server {
+    pub addr: SocketAddr,
+    pub running: Running,
 }
 
 impl Server {
-    /// Starts a server that prints its address in its first line of output.
-    pub(crate) fn start(mut command: Command) -> anyhow::Result<Server> {
+    /// Starts a server whose first line of output contains its address.
+    ///
+    /// # Errors
+    /// Returns an error if the server cannot be started, or if its first line is another one.
+    pub fn start(mut command: Command) -> anyhow::Result<Server> {
         let child = command.stdout(Stdio::piped()).spawn();
         let child = child.with_context(|| format!("cannot start {}", command.get_program().display()))?;
         let mut running = Running { child, stop: None };
@@ -48,26 +51,25 @@ impl Server {
     }
 
     /// Returns the processor time that the server has used so far, if the system reports it.
-    pub(crate) fn cpu_time(&self) -> Option<Duration> {
+    pub fn cpu_time(&self) -> Option<Duration> {
         self.processes().into_iter().map(processor_time::of).sum()
     }
 
-    /// Returns the server's memory in bytes, if the system reports it: this is the resident memory, including
-    /// a share of the pages that other processes use, too. The kernel's buffers are not a part of this
-    /// number.
-    pub(crate) fn memory(&self) -> Option<f64> {
+    /// Returns the server's memory in bytes, if the system reports it: resident memory, including its
+    /// share of pages that other processes also use. The kernel's buffers are not included.
+    pub fn memory(&self) -> Option<f64> {
         self.processes().into_iter().map(proportional).sum()
     }
 
     /// Returns how many descriptors the server has open, if the system reports this.
-    pub(crate) fn descriptors(&self) -> Option<usize> {
+    pub fn descriptors(&self) -> Option<usize> {
         let count = |process| Some(fs::read_dir(format!("/proc/{process}/fd")).ok()?.count());
         self.processes().into_iter().map(count).sum()
     }
 }
 
 /// Returns the processor time that the load has used so far, if the system reports it.
-pub(crate) fn own_cpu_time() -> Option<Duration> {
+pub fn own_cpu_time() -> Option<Duration> {
     processor_time::of(std::process::id())
 }
 
@@ -76,4 +78,20 @@ fn proportional(process: u32) -> Option<f64> {
     let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
     let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024.0)
+}
+
+/// Raises the limit of descriptors to `wanted`, or as far as the system allows, for this process and its children.
+/// Returns the new limit.
+#[cfg(target_os = "linux")]
+pub fn descriptors(wanted: usize) -> usize {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return 1024 };
+    let wanted = hard.min(wanted as u64).max(soft);
+    let is_raised = setrlimit(Resource::RLIMIT_NOFILE, wanted, hard).is_ok();
+    usize::try_from(if is_raised { wanted } else { soft }).unwrap_or(usize::MAX)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn descriptors(_: usize) -> usize {
+    1024
 }
