@@ -14,8 +14,7 @@ use std::sync::{Arc, Barrier};
 /// For each level: the level's pool, and the barrier at which the level's tasks wait for each other.
 type Levels = Arc<Vec<(Arc<ThreadPoolExecutor>, Barrier)>>;
 
-/// A task of one level; the task waits for a task of the next level. A task of the last level waits for no
-/// task.
+/// A task of one level; it waits for a task of the next level, if there is a next level.
 fn task(levels: &Levels, level: usize) -> bool {
     if level + 1 == levels.len() {
         return true;

@@ -12,8 +12,7 @@ use std::error::Error;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Waits for `units` units of time, as if for a network. The thread sleeps, so the number of cores makes no
-/// difference.
+/// Sleeps for `units` units of time, as if for a network. The number of cores makes no difference.
 fn work(units: u32) {
     thread::sleep(Duration::from_millis(40) * units);
 }

@@ -24,7 +24,7 @@ fn lists() -> Vec<String> {
 }
 
 /// The limit for the number of lines that a new reader must read first.
-const FIRST_PATH: usize = 1_600;
+const FIRST_PATH: usize = 1_620;
 
 /// The limit for the number of the library's types that occur in the code that a new reader must read first.
 const FIRST_PATH_TYPES: usize = 60;

@@ -1,5 +1,4 @@
-//! Two mistakes at the end of ordered tasks: a wait while the lock is held, and a shutdown that hands out
-//! wrappers instead of tasks.
+//! Two mistakes: a shutdown that waits while it holds the lock, and one that hands out wrappers as tasks.
 
 use crate::line::Line;
 use executor::{Latch, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};

@@ -18,8 +18,7 @@ const ROOM: usize = 10;
 struct BrokenPrimeProducer {
     queue: SyncSender<u64>,
     cancelled: AtomicBool,
-    /// The number of sends that have begun. By this number the example knows when a send must block, so that
-    /// each run hangs.
+    /// The number of sends that have begun. It tells the example when a send must block.
     begun: AtomicUsize,
 }
 
