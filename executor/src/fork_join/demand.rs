@@ -167,7 +167,7 @@ pub(super) fn in_one_thread<R>(f: impl FnOnce() -> R) -> R {
     result.unwrap_or_else(|panic| panic.resume())
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 mod tests {
     use super::*;
     use crate::sync::thread;
