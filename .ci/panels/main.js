@@ -1,6 +1,8 @@
 // Uses the panels of the built book in a real browser, as a reader would, and compares what they show with what was recorded.
 //
-//   node --experimental-websocket .ci/panels/main.js target/book [axe.min.js]
+//   node --experimental-websocket .ci/panels/main.js target/book [axe.min.js | --short]
+//
+// With --short: one program to schedule, two pages with predictions, and the commands.
 //
 // Needs Chromium from the distribution's package; without it, nothing is tried.
 'use strict';
@@ -19,21 +21,16 @@ const { schedule, progress, yours } = require('./schedules.js');
 async function main() {
     if (spawnSync('chromium', ['--version']).error) return console.log('skipped: there is no chromium');
     const book = path.resolve(process.argv[2]);
-    const axe = process.argv[3];
+    const isShort = process.argv[3] === '--short';
+    const axe = isShort ? undefined : process.argv[3];
     const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'panels-'));
-    const reader = { book, ...await browser(profile, book) };
+    const reader = { book, isShort, ...await browser(profile, book) };
     const moves = await schedule(reader);
-    await progress(reader);
-    await yours(reader);
     const predicted = await predict(reader);
-    await killPoint(reader);
-    await race(reader);
-    await curves(reader);
-    await marks(reader);
-    await experiments(reader);
+    if (!isShort) for (const panel of [progress, yours, killPoint, race, curves, marks, experiments]) await panel(reader);
     await commands(reader);
     if (axe) await findBarriers(reader, fs.readFileSync(axe, 'utf8'));
-    else console.log('skipped: accessibility, without axe');
+    else if (!isShort) console.log('skipped: accessibility, without axe');
     reader.process.kill();
     await new Promise((resolve) => reader.process.on('exit', resolve));
     fs.rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }); // the browser may still write there

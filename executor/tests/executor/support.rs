@@ -27,6 +27,11 @@ pub(crate) const SHORT: Duration = Duration::from_millis(5);
 
 /// Runs a test, and fails if the test has not ended after twice the time limit of a single wait.
 pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
+    box_within_deadline(Box::new(test));
+}
+
+/// A thread's closure of its own for each of a thousand tests would take rustc half a minute.
+fn box_within_deadline(test: Box<dyn FnOnce() + Send>) {
     let (done, is_done) = mpsc::channel();
     let run = move || {
         let result = catch_unwind(AssertUnwindSafe(test));
