@@ -13,7 +13,7 @@
 //! Each accepted task has a guard, an [`InFlight`]. The lifecycle counts these guards. A guard is counted
 //! until the outcome of the task can be seen, or until the task is dropped or handed out. The lifecycle does
 //! not wait for a task that was handed out, because a user can keep this task for a long time. If the user
-//! runs the task, the task's guard is counted again, unless the lifecycle is over.
+//! runs the handed-out task, the task's guard is counted again, unless the lifecycle is over.
 //!
 //! Each lifecycle has a token, its *root*. The token of each task has two parents: the root, and the token of
 //! the thread that runs the task. `shutdown_now` cancels the root. The root also shows which tasks in a queue
@@ -29,8 +29,8 @@
 //! 2. The lock of the lifecycle is the last in the order of locks. A thread can take this lock while it holds
 //!    the lock of a queue. A thread that holds the lock of the lifecycle takes no other lock.
 //! 3. `queues` contains each queue in which a task of this lifecycle waits. So `shutdown_now` finds every
-//!    waiting task with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root. The cancel
-//!    of the root also reaches the tasks that have already left their queues.
+//!    waiting task with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root. The
+//!    cancellation of the root also reaches the tasks that have already left their queues.
 
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, masked};

@@ -21,7 +21,7 @@
 //!
 //! 1. `shutdown_now` loses no task. `shutdown_now` hands out each task that it finds in a queue. If a task
 //!    has left its queue, the token of the task is a child of the root, and `shutdown_now` cancels the root.
-//!    This task is reported, unless the task had ended before the cancel or is dropped.
+//!    This task is reported, unless the task had ended before this cancellation or is dropped.
 //! 2. The [lifecycle](super::lifecycle) counts a task until the task was reported. So the report is complete
 //!    when the executor is terminated.
 //! 3. Tags are users' values, so the lock of the record is not held when a tag is cloned or dropped.
