@@ -265,7 +265,7 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Cancellation
     /// A cancellation point. If the caller is already cancelled, the call submits no task. If all tasks have
-    /// ended before the cancel, the call returns their handles.
+    /// ended before the calling task is cancelled, the call returns their handles.
     #[doc(alias = "allOf")]
     #[doc(alias = "invokeAll")]
     fn invoke_all<T: Send + 'static>(
@@ -303,10 +303,10 @@ pub trait ExecutorExt: Executor {
     /// # Blocking
     /// Waits for `timeout` at most, provided that the submissions do not block. For example, if an executor
     /// runs its tasks inline, a submission returns only when its task has ended. When the time is up, the
-    /// call cancels all unfinished tasks at once. Then the call runs the users' code that the cancel causes,
-    /// on this thread: the callbacks of [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop` of the
-    /// values that are captured by tasks that have not begun. The call returns after the last callback, so
-    /// keep callbacks short.
+    /// call cancels all unfinished tasks at once. Then the call runs the users' code that the cancellation
+    /// causes, on this thread: the callbacks of [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop`
+    /// of the values that are captured by tasks that have not begun. The call returns after the last
+    /// callback, so keep callbacks short.
     ///
     /// # Cancellation
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
@@ -446,9 +446,9 @@ pub trait ExecutorExt: Executor {
     /// pool with one thread.
     ///
     /// # Cancellation
-    /// A cancel of the calling task also cancels the tasks of the scope: the tasks that have not begun are
-    /// dropped, and the tokens of the running tasks are cancelled. The call still returns only when the
-    /// running tasks have ended. In a [`masked`](crate::masked) step the scope runs all its tasks.
+    /// If the calling task is cancelled, the tasks of the scope are cancelled, too: the tasks that have not
+    /// begun are dropped, and the tokens of the running tasks are cancelled. The call still returns only when
+    /// the running tasks have ended. In a [`masked`](crate::masked) step the scope runs all its tasks.
     #[doc(alias = "StructuredTaskScope")]
     fn scope<'env, T>(
         &self,

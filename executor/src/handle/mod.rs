@@ -58,8 +58,8 @@
 //!    values.
 //! 6. The library does its own work first, because users' code can take long, or can wait for one of the
 //!    woken threads. First the outcome is decided, and the waiters for the outcome are woken. Then the task's
-//!    token and all its descendants are marked, and the threads that wait under these tokens are woken. Last,
-//!    callbacks run and captured values are dropped.
+//!    token and all its descendants are marked, and the threads whose waits obey these tokens are woken.
+//!    Last, callbacks run and captured values are dropped.
 //!
 //! # A lock, not an atomic state word
 //!

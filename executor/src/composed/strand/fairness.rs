@@ -1,11 +1,11 @@
 //! Lends the underlying executor to a drain task, so that the drain task can submit its successor.
 //!
 //! A serial or striped executor owns its underlying executor, and can be dropped while a drain task runs on a
-//! thread of the underlying executor. A drain task must not become the last owner of a pool, because it would
-//! drop the pool on one of the pool's own threads, and no thread would wait for the pool's tasks. So a drain
-//! task only *borrows* the underlying executor, for one call. The drop of the serial or striped executor
-//! first waits until all borrows have ended. From then on, drain tasks get no successors, and run until their
-//! strands are empty.
+//! thread of the underlying executor. A drain task must not become the last owner of a pool: the pool would
+//! be dropped on one of its own threads, and no thread would wait for the pool's tasks. So a drain task only
+//! *borrows* the underlying executor, for one call. The drop of the serial or striped executor first waits
+//! until all borrows have ended. From then on, drain tasks get no successors, and run until their strands are
+//! empty.
 //!
 //! A borrow can last long: if the underlying executor makes submitters wait for room, the drain task waits,
 //! too. The thread that drops the serial or striped executor waits until the borrow ends, and perhaps only

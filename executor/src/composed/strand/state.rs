@@ -1,6 +1,6 @@
-//! The state of a strand, and the steps that change it. A thread makes each step under the lock of the
-//! strand, and the step returns tasks and wakers. After the caller has released the lock, the caller must
-//! drop or run these tasks, and call these wakers.
+//! The state of a strand, and the steps that change it. Each step runs under the lock of the strand, and
+//! returns tasks and wakers to its caller. After the caller has released the lock, the caller must drop or
+//! run these tasks, and call these wakers.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};

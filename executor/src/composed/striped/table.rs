@@ -12,10 +12,10 @@
 //!    is idle, or when it is stopped before its drain task has begun. Both steps happen under the lock of the
 //!    table.
 //! 2. After a shutdown, a table with strands has one guard in the lifecycle for all its strands. Before a
-//!    shutdown the lifecycle cannot end, so the strands need no guard. If each strand had a guard, all
-//!    threads would have to take the lock of the lifecycle.
+//!    shutdown the lifecycle cannot end, so the strands need no guard. A guard for each strand would be slow,
+//!    because all threads would have to take the lock of the lifecycle.
 //! 3. For each hash, at most one strand is in the map. A strand is put into the list only if the map already
-//!    has a strand of the same hash. So as long as the list is empty, a look at the map is enough.
+//!    has a strand of the same hash. So as long as the list is empty, it is enough to search the map.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
