@@ -40,11 +40,11 @@
 //!    were given away run on the new thread.
 //! 3. When the call of the outermost callback returns, all deferred callbacks have been called. Before a
 //!    thread blocks in this crate, it has called its deferred callbacks or given them away. So no thread
-//!    waits for a callback that can run only after the wait has ended.
+//!    waits for a callback that can run only after this thread has stopped waiting.
 //! 4. At most [`DEPTH`] directly called callbacks nest on one stack. On top of these callbacks, at most
-//!    [`DEPTH`] callbacks can run inside waits. There is one exception. If no thread can be started, this
-//!    thread itself calls the callbacks that it should give away. Without these calls, this thread could
-//!    hang.
+//!    [`DEPTH`] callbacks can run inside waits. There is one exception. If no thread can be started, the
+//!    blocking thread itself calls these callbacks. Without these calls, the blocking thread could wait for
+//!    ever.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -108,8 +108,8 @@ impl CancelToken {
     }
 
     /// Runs `f`, the loop of a worker. This token becomes the parent of the token of each task that `f` runs.
-    /// Between two tasks the token is not current: hooks, and the `Drop` of values that a task leaves behind,
-    /// belong to no task of the pool.
+    /// Between two tasks the token is not current, because hooks, and the `Drop` of values that a task leaves
+    /// behind, belong to no task of the pool.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.token) = (true, Some(self.clone())));
@@ -300,7 +300,7 @@ pub(crate) enum Role {
     Starter(usize),
     /// The thread calls the last hook of this pool.
     Closer(usize),
-    /// The thread runs a task inside the wait of another task.
+    /// The thread runs a task while an outer task on the same thread waits.
     Helper,
 }
 

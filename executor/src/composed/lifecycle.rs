@@ -182,8 +182,8 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Makes another guard, even after a shutdown. `self` must be counted, because the lifecycle must not be
-    /// over.
+    /// Makes another guard, even after a shutdown. `self` must be counted: only a counted guard keeps the
+    /// lifecycle from ending.
     pub(crate) fn another(&self) -> Self {
         self.life.one_more(&mut self.life.state.lock())
     }
@@ -277,7 +277,8 @@ impl Drop for InFlightTask {
     }
 }
 
-/// The parts that every executor over another executor has: the underlying executor, and a lifecycle.
+/// The two parts of every executor that is built on another executor: the underlying executor, and a
+/// lifecycle.
 pub(crate) struct Underlying<E> {
     executor: E,
     /// Returns the underlying executor as a service. `None` if the underlying executor is not owned.

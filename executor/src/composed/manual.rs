@@ -1,6 +1,6 @@
 //! An executor that runs each task at the moment that a test chooses.
 //!
-//! A test of code that uses an executor must look at the state *between* two tasks. The test must also try
+//! A test of code that uses an executor must check the state *between* two tasks. The test must also try
 //! different orders of the tasks, and tasks that are refused or dropped. With a pool, a test can choose the
 //! order only with latches, or by luck. On a manual executor, no task runs by itself. Tasks wait in a list
 //! until the test runs them, on the test's own thread. So a test defines a schedule in a few lines, and the

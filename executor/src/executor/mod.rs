@@ -502,7 +502,7 @@ pub trait ExecutorService: Executor {
     fn shutdown(&self);
 
     /// Stops the executor: it accepts no more tasks, cancels the tokens of the running tasks, and returns the
-    /// tasks that have not begun. The tasks are returned in the order in which they would have begun. The
+    /// tasks that have not begun. The returned tasks are in the order in which they were due to begin. The
     /// call does not wait until the running tasks end: a task that never looks at its token runs to its end.
     ///
     /// As long as the caller keeps the returned tasks, their handles are unfinished. The caller can run the
@@ -598,8 +598,8 @@ pub trait ExecutorService: Executor {
     ///
     /// A wrapper, such as a [`TrackingExecutor`](crate::TrackingExecutor) over a pool, waits for its own
     /// tasks. If another task of the pool closes the wrapper, that task blocks a thread of the pool. If the
-    /// awaited tasks need this thread, as on a pool with one thread, the call never returns, and the library
-    /// does not report a [starvation](crate::Starvation). So a task of the pool must only call
+    /// awaited tasks need the blocked thread, as on a pool with one thread, the call never returns, and the
+    /// library does not report a [starvation](crate::Starvation). So a task of the pool must only call
     /// [`shutdown`](Self::shutdown), and another thread must call `close`.
     ///
     /// # Cancellation

@@ -86,7 +86,7 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
 pub struct SharedHandle<T> {
     cell: Arc<SharedCell<T>>,
     canceller: Canceller,
-    /// The place in the list of waiters for the waker from this handle's last poll.
+    /// The place in the list of waiters that holds the waker from this handle's last poll.
     polled: Option<u64>,
 }
 
@@ -141,8 +141,8 @@ impl<T> SharedCell<T> {
         result.inspect(mark_read)
     }
 
-    /// Returns the result. If there is no result yet, leaves the waker at `place`. The first call sets
-    /// `place`.
+    /// Returns the result. If there is no result yet, leaves the waker at `place` in the list of waiters. The
+    /// first call sets `place`.
     fn look(&self, place: &mut Option<u64>, waker: &Waker) -> Option<TaskResult<Arc<T>>> {
         if let Some(result) = self.result() {
             return Some(result);

@@ -361,7 +361,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 
     /// Takes the task out of its queue and returns it. Returns `None` if the task is in no queue, because it
-    /// has begun, has ended, was cancelled, or waits in another place.
+    /// has begun, has ended, was cancelled, or waits outside any queue.
     ///
     /// Unlike [`cancel`](Self::cancel), this call does not decide the outcome. The task stays pending until
     /// the caller or another executor runs it, or until it is dropped. The call searches the queue, so it

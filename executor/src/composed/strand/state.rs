@@ -292,8 +292,8 @@ impl StrandState {
         taken
     }
 
-    /// Returns whether a task must not join, because a user has the drain task and a scope would wait for the
-    /// task.
+    /// Returns true if a task must not join the strand: a user has the drain task, and a scope would wait for
+    /// the task.
     pub(super) fn would_strand(&self, task: Option<&Task>) -> bool {
         self.handed_out && task.is_some_and(Task::is_of_scope)
     }

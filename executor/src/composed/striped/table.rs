@@ -179,8 +179,8 @@ impl<K, L> Table<K, L> {
         slot.map(|slot| &slot.strand)
     }
 
-    /// Returns the spare strands; after this call, the table keeps no spare strand. A spare strand has an
-    /// `Arc` of the owner of this table, so the strand and the owner would keep each other alive.
+    /// Returns the spare strands; after this call, the table keeps no spare strand. The spare strands and the
+    /// owner of this table form a cycle of `Arc`s, which this call breaks.
     pub(super) fn give_up_spare(&mut self) -> Option<Vec<Arc<L>>> {
         self.spare.take()
     }
