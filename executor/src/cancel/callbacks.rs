@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Deferring has a disadvantage: a call of `complete` or `cancel` inside a callback returns before its
-//! deferred callbacks have run. So up to a depth of [`DEPTH`], a call of `complete` or `cancel` returns only
-//! after all callbacks of this call have run.
+//! deferred callbacks have run. So the library defers no callbacks up to a depth of [`DEPTH`]: a call of
+//! `complete` or `cancel` then returns only after all its callbacks have run.
 //!
 //! The `Drop` of a value that a task has captured or returned is user code, too. The drops of these values
 //! can nest: for example, a dropped value may be the last copy of another task, which is then dropped, too.

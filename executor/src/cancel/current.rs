@@ -358,7 +358,8 @@ fn with_frames<R>(f: impl FnOnce(&mut [ContextFrame]) -> R) -> Option<R> {
 }
 
 /// A guard: its drop removes the frame from the stack. `FrameGuard`s are dropped in reverse order: the newest
-/// guard first. So only frames that an [`Attached`] has left behind can lie above the guard's frame.
+/// guard first. So the only frames that can lie above the guard's frame are frames that an [`Attached`] guard
+/// has left on the stack.
 #[must_use]
 pub(crate) struct FrameGuard {
     pushed: bool,

@@ -54,7 +54,7 @@ impl CancelToken {
     }
 
     /// Registers a callback that gets the reason of the cancellation, so that the callback can cancel another
-    /// token for the same reason.
+    /// token or task for the same reason.
     pub(crate) fn on_cancel_because(
         &self,
         cancel: impl FnOnce(CancelReason) + Send + 'static,

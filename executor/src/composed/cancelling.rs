@@ -1,4 +1,4 @@
-//! Cancellable tasks: such a task tells the library how to end a blocking call of the task when the task is
+//! Cancellable tasks: each of these tasks tells the library how to end its blocking call when the task is
 //! cancelled.
 //!
 //! A task that is computing checks its token now and then. A task that waits in this crate is woken by its

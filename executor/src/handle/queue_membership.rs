@@ -13,9 +13,9 @@
 //! | [`cancel`](QueueMembership::cancel) | cancels the task | in a queue | the owner is told, and counts the task |
 //! | [`leave`](QueueMembership::leave) | takes the task out | in a queue, cancelled | the owner subtracts the task |
 //!
-//! The word contains the number of a [`QueueId`], not a reference to the queue's owner. The word contains no
-//! reference, because each task would then increase and decrease the owner's reference count, and submitters
-//! and workers would contend for this count.
+//! The word contains the number of a [`QueueId`], not a reference to the queue's owner. A reference would be
+//! slow: each task would increase and decrease the owner's reference count, and submitters and workers would
+//! contend for this count.
 
 use crate::ids::QueueId;
 use crate::sync::atomic::{AtomicU64, Ordering};

@@ -81,7 +81,7 @@ impl Priorities {
     }
 }
 
-/// The capacity, in tasks, that an empty strand keeps.
+/// The number of tasks for which an empty strand keeps memory.
 const KEPT: usize = 32;
 
 /// What a step leaves to its caller: when the lock is free, the caller must call these wakers and drop these
@@ -156,8 +156,8 @@ impl StrandState {
         self.rise(priority)
     }
 
-    /// If the drain task has not begun, raises its priority to at least `priority`. Returns whether this has
-    /// changed the drain task's priority.
+    /// If the drain task has not begun, raises its priority to at least `priority`. Returns whether the call
+    /// has changed the drain task's priority.
     fn rise(&mut self, priority: i32) -> bool {
         if matches!(self.drain, DrainState::Runs(_)) || priority <= self.priority {
             return false;

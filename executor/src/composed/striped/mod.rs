@@ -23,8 +23,8 @@
 //!   task may wait behind a long task of another key. If the first of two tasks in a lane waits for the
 //!   second task, these two tasks never end.
 //! * Another alternative is an ordinary pool with a queue that never gives out two tasks of one stripe at the
-//!   same time. The workers of this pool must search the queue for a task that they are allowed to run now. A
-//!   worker that finds no such task sleeps, although the queue has tasks.
+//!   same time. The workers of this pool must search the queue for a task that they are allowed to run now.
+//!   If a worker finds no task that is allowed to run, the worker sleeps, although the queue has tasks.
 //!
 //! # Invariants
 //!

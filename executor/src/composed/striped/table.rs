@@ -64,7 +64,7 @@ impl Hasher for Hashed {
 /// strand and another thread would free it.
 const SPARE: usize = 8;
 
-/// The capacity, in strands, that a table always keeps.
+/// The number of strands for which a table always keeps memory.
 const ROOM: usize = 16;
 
 impl<K, L> Table<K, L> {
