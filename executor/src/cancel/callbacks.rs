@@ -78,8 +78,8 @@ fn with_nesting<R>(f: impl FnOnce(&mut Nesting) -> R) -> Option<R> {
     NESTING.try_with(|nesting| f(&mut nesting.borrow_mut())).ok()
 }
 
-/// Calls user code at once, or defers the call if callbacks are already nested too deeply. Contains a panic
-/// of the user code.
+/// Calls user code at once, or defers the call if callbacks are already nested too deeply. Catches a panic of
+/// the user code.
 pub(crate) fn call(callback: impl FnOnce() + Send + 'static) {
     if !enter() {
         return defer(Box::new(callback));

@@ -30,8 +30,8 @@ impl CancelToken {
     /// # What it costs
     ///
     /// A deadline needs no thread of its own. One timer thread watches the deadlines of all tokens; the first
-    /// token with a deadline starts this thread. When a token is dropped or cancelled before its deadline,
-    /// the timer's entry for this token is freed. When a deadline passes, the callbacks of
+    /// token with a deadline starts the timer thread. When a token is dropped or cancelled before its
+    /// deadline, the timer's entry for this token is freed. When a deadline passes, the callbacks of
     /// [`on_cancel`](Self::on_cancel) run on the timer thread, and meanwhile another thread watches the other
     /// deadlines. So a callback that takes a long time delays only other callbacks of the same deadline. If
     /// the system cannot start another thread, some tokens are cancelled late: the library cancels them when

@@ -26,7 +26,7 @@
 //!
 //! 1. The lifecycle is over when it was shut down and no guard is counted. The thread that ends the lifecycle
 //!    counts down the latch `gone`. After that, no guard is counted again.
-//! 2. The lock of the lifecycle is the last in the order of locks. A thread can take this lock while it holds
+//! 2. The lock of the lifecycle is taken after all other locks. A thread can take this lock while it holds
 //!    the lock of a queue. A thread that holds the lock of the lifecycle takes no other lock.
 //! 3. `queues` contains each queue in which a task of this lifecycle waits. So `shutdown_now` finds every
 //!    waiting task with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root. The
@@ -217,7 +217,7 @@ impl Drop for InFlight {
     }
 }
 
-/// The observer of a task that is given to the underlying executor unchanged. The observer has the task's
+/// The observer of a task that is passed unchanged to the underlying executor. The observer has the task's
 /// guard.
 pub(crate) struct InFlightTask {
     stay: InFlight,

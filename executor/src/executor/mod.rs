@@ -411,9 +411,9 @@ pub trait ExecutorExt: Executor {
 
     /// Runs `f`, which can spawn tasks that *borrow*, and returns when all these tasks have ended.
     ///
-    /// A submitted task can outlive the function that submits it, so it must own its data. A task of a scope
-    /// cannot outlive the scope, so it can borrow: the parts of a slice, a read-only index, a variable for
-    /// the result.
+    /// A submitted task can outlive the function that submits it, so the task must own its data. A task of a
+    /// scope cannot outlive the scope, so it can borrow: the parts of a slice, a read-only index, a variable
+    /// for the result.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};

@@ -22,8 +22,8 @@ use crate::waiting::error::RejectReason;
 ///
 /// # Blocking
 /// `execute` returns when the task has ended. If a task submits a second task, the second task runs inside
-/// the first, like a function that the first task calls. So the stack must have room for all nested tasks. A
-/// [strand](crate::SerialExecutor) over this executor runs nested tasks one after the other instead.
+/// the first task, like a function that the first task calls. So the stack must have room for all nested
+/// tasks. A [strand](crate::SerialExecutor) over this executor runs nested tasks one after the other instead.
 ///
 /// ```
 /// use executor::{DirectExecutor, prelude::*};

@@ -38,7 +38,8 @@ impl QueueMembership {
         self.0.fetch_or(queue.number() << 1, Ordering::AcqRel) & CANCELLED == 0
     }
 
-    /// Records that the task has left its queue. Returns the queue if the task was cancelled before it left.
+    /// Records that the task has left its queue. Returns the queue if the task was cancelled before it left
+    /// the queue.
     pub(super) fn leave(&self) -> Option<QueueId> {
         let before = self.0.fetch_and(CANCELLED, Ordering::AcqRel);
         if before & CANCELLED == 0 { None } else { queue_of(before) }

@@ -10,9 +10,9 @@
 //! A borrow can last long: if the underlying executor makes submitters wait for room, the drain task waits,
 //! too. The thread that drops the serial or striped executor waits until the borrow ends, and perhaps only
 //! this thread can make room. So the drain task attaches a token while it calls the underlying executor, and
-//! the drop cancels that token. If the drain task waits in the call, this cancellation makes the drain task
-//! continue at once, as if its successor had been refused. So the drop waits only until the calls have
-//! returned.
+//! the drop of the serial or striped executor cancels that token. If the drain task waits in the call, this
+//! cancellation makes the drain task continue at once, as if its successor had been refused. So this drop
+//! waits only until the calls of the underlying executor have returned.
 
 use std::ops::Deref;
 use std::task::Waker;

@@ -424,7 +424,7 @@ impl Remains {
     }
 }
 
-/// The drain task from the view of the underlying executor.
+/// The drain task, as the underlying executor sees it.
 impl<K: StrandOwner> HandleCell for Strand<K> {
     fn state(&self) -> TaskState {
         TaskState::Pending // a drain task has no handle

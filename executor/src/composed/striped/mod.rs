@@ -490,7 +490,7 @@ pub struct StripedStats {
     pub queued: usize,
     /// The number of stripes with a task that is running or is about to run.
     pub running: usize,
-    /// The number of tasks of stripes that have run and ended, with any outcome.
+    /// The number of tasks that have run in stripes and have ended, with any outcome.
     pub completed: u64,
 }
 
