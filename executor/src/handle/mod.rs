@@ -47,8 +47,9 @@
 //!    called while the body runs, the call decides the outcome at once. The value that the body returns later
 //!    is dropped.
 //! 2. The body is a part of the state `Pending`. The thread that changes this state removes the body from the
-//!    cell. A thread that calls `run` runs the body. A thread that calls `cancel` drops the body after the
-//!    thread has woken the waiters. So the data that a cancelled task has captured does not stay in a queue.
+//!    cell. If this thread called `run`, the thread runs the body. If this thread called `cancel`, the thread
+//!    drops the body after it has woken the waiters. So the data that a cancelled task has captured does not
+//!    stay in a queue.
 //! 3. Every handle reaches `Finished`: the drop of a task that has not run cancels the task.
 //! 4. A cell has at most one listener: a waker (of a thread or an asynchronous task), a callback, a relay or
 //!    a collector. The relay of a shared handle tells many waiters. A collector gets the whole cell instead
