@@ -1,10 +1,10 @@
 //! How deeply calls of user code can nest, and which of these calls the library defers.
 //!
-//! A callback may complete a promise, whose callback completes the next promise, and so on. If each callback
-//! were called at once, the stack frame of each callback would be on top of the frame of the previous
-//! callback. A long chain of callbacks would overflow the stack, and a stack overflow ends the process. So
-//! callbacks are called directly only up to a depth of [`DEPTH`]. At a greater depth a callback is
-//! *deferred*: the thread calls it as soon as the running callback has returned.
+//! A callback may complete a promise; the callback of that promise completes the next promise, and so on. If
+//! a callback is called at once, its stack frame is on top of the stack frame of the previous callback. A
+//! long chain of such calls can overflow the stack, and a stack overflow ends the process. So callbacks are
+//! called directly only up to a depth of [`DEPTH`]. At a greater depth a callback is *deferred*: the thread
+//! calls it as soon as the running callback has returned.
 //!
 //! ```text
 //!   callback 1 ─▶ callback 2 ─▶ … ─▶ callback 32, returns
@@ -12,20 +12,20 @@
 //!                                    callback 34, returns      (was due inside callback 33)
 //! ```
 //!
-//! If all callbacks were deferred, a `complete` or a `cancel` inside a callback would return before the
-//! callbacks that it triggers have run. So up to a depth of [`DEPTH`], a `complete` or a `cancel` returns
-//! only after all the callbacks that it triggers have run.
+//! Deferring has a disadvantage: a call of `complete` or `cancel` inside a callback returns before its
+//! deferred callbacks have run. So the library defers no callbacks up to a depth of [`DEPTH`]: a call of
+//! `complete` or `cancel` then returns only after all its callbacks have run.
 //!
 //! The `Drop` of a value that a task has captured or returned is user code, too. The drops of these values
 //! can nest: for example, a dropped value may be the last copy of another task, which is then dropped, too.
 //!
 //! # A callback that waits
 //!
-//! A callback can wait for something that a deferred callback of the same thread does. So before a thread
-//! blocks, it calls its deferred callbacks, inside the call that waits. If a deferred callback waits, too,
-//! the thread calls the next deferred callbacks inside that second wait, and so on. Nested waits reach a
-//! depth of at most [`DEPTH`]. Before a thread blocks at this depth, it *gives away* its deferred callbacks
-//! to a new thread, which calls them on an empty stack.
+//! A callback can wait for an event that a deferred callback of the same thread causes. So a blocking call
+//! first calls the deferred callbacks of the thread, and then blocks. If a deferred callback waits, too, the
+//! thread calls the next deferred callbacks inside that second wait, and so on. Nested waits reach a depth of
+//! at most [`DEPTH`]. Before a thread blocks at this depth, it *gives away* its deferred callbacks to a new
+//! thread, which calls them on an empty stack.
 //!
 //! ```text
 //!   callback 32, waits ─▶ callback 33, waits ─▶ … ─▶ callback 64, waits
@@ -40,11 +40,11 @@
 //!    were given away run on the new thread.
 //! 3. When the call of the outermost callback returns, all deferred callbacks have been called. Before a
 //!    thread blocks in this crate, it has called its deferred callbacks or given them away. So no thread
-//!    waits for a callback that can run only after the wait has ended.
+//!    waits for a callback that can run only after this thread has stopped waiting.
 //! 4. At most [`DEPTH`] directly called callbacks nest on one stack. On top of these callbacks, at most
-//!    [`DEPTH`] callbacks can run inside waits. There is one exception. If no thread can be started, this
-//!    thread itself calls the callbacks that it should give away. Without these calls, this thread could
-//!    hang.
+//!    [`DEPTH`] callbacks can run inside waits. There is one exception. If no thread can be started, the
+//!    blocking thread itself calls these callbacks. Without these calls, the blocking thread could wait for
+//!    ever.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -78,8 +78,8 @@ fn with_nesting<R>(f: impl FnOnce(&mut Nesting) -> R) -> Option<R> {
     NESTING.try_with(|nesting| f(&mut nesting.borrow_mut())).ok()
 }
 
-/// Calls user code at once, or defers the call if callbacks are already nested too deeply. Contains a panic
-/// of the user code.
+/// Calls user code at once, or defers the call if callbacks are already nested too deeply. Catches a panic of
+/// the user code.
 pub(crate) fn call(callback: impl FnOnce() + Send + 'static) {
     if !enter() {
         return defer(Box::new(callback));
@@ -128,8 +128,8 @@ fn call_deferred() {
     }
 }
 
-/// Calls the deferred callbacks of a thread that is about to block. The thread may be about to wait for
-/// something that a deferred callback does.
+/// Calls the deferred callbacks of a thread that is about to block. The thread may be about to wait for an
+/// event that one of these callbacks causes.
 #[inline]
 pub(crate) fn about_to_block() {
     if with_nesting(|nesting| !nesting.deferred.is_empty()) == Some(true) {

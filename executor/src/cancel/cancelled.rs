@@ -137,7 +137,7 @@ impl TryFrom<io::Error> for Cancelled {
     }
 }
 
-/// Takes a `Cancelled` out of the box. The box may also contain an [`io::Error`] that contains the
+/// Takes a `Cancelled` out of the boxed error. The box may also contain an [`io::Error`] that contains the
 /// `Cancelled`.
 impl TryFrom<Box<dyn Error + Send + Sync>> for Cancelled {
     type Error = Box<dyn Error + Send + Sync>;

@@ -1,4 +1,5 @@
-//! Each thread's stack of frames: its tasks, its roles for executors, and its current token.
+//! The frames of a thread: a stack that records the thread's tasks, its roles for executors, and its current
+//! token.
 //!
 //! # Invariants
 //!
@@ -107,8 +108,8 @@ impl CancelToken {
     }
 
     /// Runs `f`, the loop of a worker. This token becomes the parent of the token of each task that `f` runs.
-    /// Between two tasks the token is not current: hooks, and the `Drop` of values that a task leaves behind,
-    /// belong to no task of the pool.
+    /// Between two tasks the token is not current, because hooks, and the `Drop` of values that a task leaves
+    /// behind, belong to no task of the pool.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.token) = (true, Some(self.clone())));
@@ -116,8 +117,8 @@ impl CancelToken {
     }
 
     /// Runs `f`, which runs one task of an executor; the calling thread can be any thread. The token of the
-    /// task gets two parents: this token, and the parent that the task would have without this call. The
-    /// token of the task is made only if code asks for it.
+    /// task gets two parents: this token, and the usual parent of a task's token. The token of the task is
+    /// made only if code asks for it.
     pub(crate) fn also_above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.beside, frame.token) = (true, true, Some(self.clone())));
@@ -180,8 +181,8 @@ impl fmt::Debug for Attached {
 /// Runs `f` as a step that must not be cut short: no blocking call in `f` obeys the current token.
 ///
 /// Use `masked` for clean-up, for the last message of a protocol, and for the second of two writes that
-/// belong together. A request to stop is not lost: [`check`](CancelToken::check) of the
-/// [current](CancelToken::current) token shows the request inside and after the step.
+/// belong together. A request to stop is not lost: inside the step and after it,
+/// [`check`](CancelToken::check) of the [current](CancelToken::current) token reports the request.
 ///
 /// A wait in the step ignores the current token even if code in the step names that token. Examples are
 /// `CancelToken::current().sleep(..)`, and an [`attach`](CancelToken::attach) of the same token inside the
@@ -247,8 +248,7 @@ impl Context {
     }
 
     /// Runs `f`, a part of the work that the calling thread has taken over, as a separate task. The token of
-    /// this task gets two parents: the token of this context, and the parent that the task would have without
-    /// this call.
+    /// this task gets two parents: the token of this context, and the usual parent of a task's token.
     pub(crate) fn run_beside<R>(&self, f: impl FnOnce() -> R) -> R {
         if let Some(token) = self.token.as_ref().filter(|_| self.masked) {
             return token.attach(|| masked(f));
@@ -270,7 +270,7 @@ impl Context {
     }
 }
 
-/// The part of a running task that its frame and its waits use. Through this trait, the frame tells the
+/// The state of a running task that its frame and its waits use. Through this trait, the frame tells the
 /// task's handle about the token of the task.
 pub(crate) trait RunningTask: Send + Sync {
     fn id(&self) -> TaskId;
@@ -300,7 +300,7 @@ pub(crate) enum Role {
     Starter(usize),
     /// The thread calls the last hook of this pool.
     Closer(usize),
-    /// The thread runs a task inside the wait of another task.
+    /// The thread runs a task while an outer task on the same thread waits.
     Helper,
 }
 
@@ -316,7 +316,7 @@ struct ContextFrame {
     beside: bool,
     /// The level on which the frame began.
     level: u32,
-    /// The number of the [`Attached`] to which the frame belongs, or zero.
+    /// The number of the [`Attached`] guard that has made this frame, or zero for any other frame.
     guard: u32,
     /// True if the guard of this frame was dropped while other frames lay above this frame. The search for
     /// the current token skips a frame that has ended.
@@ -358,7 +358,8 @@ fn with_frames<R>(f: impl FnOnce(&mut [ContextFrame]) -> R) -> Option<R> {
 }
 
 /// A guard: its drop removes the frame from the stack. `FrameGuard`s are dropped in reverse order: the newest
-/// guard first. So only frames that an [`Attached`] has left behind can lie above the guard's frame.
+/// guard first. So the only frames that can lie above the guard's frame are frames that an [`Attached`] guard
+/// has left on the stack.
 #[must_use]
 pub(crate) struct FrameGuard {
     pushed: bool,
@@ -395,8 +396,8 @@ fn below_those_of_guards(all: &mut [ContextFrame], mut top: usize) -> usize {
     top
 }
 
-/// Begins an empty frame. [`fill`] adds the parts that only a few frames have. If these parts were arguments,
-/// they would be copied for every task.
+/// Begins an empty frame. [`fill`] adds the parts of a frame that most frames do not have. These parts are
+/// not arguments, because all arguments are copied for every task.
 #[inline]
 fn push() -> FrameGuard {
     let level = level();
@@ -498,13 +499,13 @@ pub(crate) fn why_interrupted() -> CancelReason {
     reason.unwrap_or(CancelReason::of(CancelKind::Requested))
 }
 
-/// Returns whether a task would have to stop at once if it began now on the calling thread. Makes no token.
+/// Returns whether a task that begins now on the calling thread must stop at once. Makes no token.
 pub(crate) fn is_cancelled_here() -> bool {
     with_frames(|frames| cancelled(frames, level())).flatten().is_some()
 }
 
-/// Returns the error of the current token of this level if the token is cancelled. If the token was not made
-/// yet, returns the error that the token would give.
+/// Returns the error of the current token of this level if the token is cancelled. If the frame has no token
+/// yet, looks for a request to stop the frame's task, and then for a request in the frames below.
 fn cancelled(frames: &mut [ContextFrame], level: u32) -> Option<Cancelled> {
     let (top, below) = top_at(level, frames)?;
     if top.masked > 0 {

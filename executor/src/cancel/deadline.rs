@@ -9,13 +9,14 @@ use crate::sync::{Arc, Duration, Instant};
 use crate::time;
 
 impl CancelToken {
-    /// Makes a child token that is cancelled after `timeout`, unless another cancel reaches the child
-    /// earlier.
+    /// Makes a child token that is cancelled after `timeout`, unless the child is cancelled earlier by
+    /// another request.
     ///
-    /// The [reason](Self::reason) of the child then says [`CancelKind::Deadline`]. The time begins at this
-    /// call, even if the work begins later. The deadlines of the child's ancestors limit the child, too. With
-    /// a `timeout` of zero, the child is cancelled from the start. A `timeout` beyond the range of the clock,
-    /// such as [`Duration::MAX`], sets no limit.
+    /// If the timeout cancels the child, the child's [reason](Self::reason) has the kind
+    /// [`CancelKind::Deadline`]. The timeout is measured from this call, even if the work begins later. The
+    /// deadlines of the child's ancestors limit the child, too. With a `timeout` of zero, the child is
+    /// cancelled from the start. A `timeout` beyond the range of the clock, such as [`Duration::MAX`], sets
+    /// no limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -29,12 +30,12 @@ impl CancelToken {
     /// # What it costs
     ///
     /// A deadline needs no thread of its own. One timer thread watches the deadlines of all tokens; the first
-    /// token with a deadline starts this thread. When a token is dropped or cancelled before its deadline,
-    /// its entry in the timer is freed. When a deadline passes, the callbacks of
+    /// token with a deadline starts the timer thread. When a token is dropped or cancelled before its
+    /// deadline, the timer's entry for this token is freed. When a deadline passes, the callbacks of
     /// [`on_cancel`](Self::on_cancel) run on the timer thread, and meanwhile another thread watches the other
     /// deadlines. So a callback that takes a long time delays only other callbacks of the same deadline. If
-    /// the system cannot start another thread, tokens are cancelled late: they must wait until a thread can
-    /// be started for a later deadline.
+    /// the system cannot start another thread, some tokens are cancelled late: the library cancels them when
+    /// it can start a thread for a later deadline.
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         self.with_limit(Instant::now().checked_add(timeout))
     }

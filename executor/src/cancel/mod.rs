@@ -24,8 +24,8 @@
 //!
 //! # One tree
 //!
-//! Tokens form a tree. A call that cancels a token also cancels all its descendants, but not its ancestors.
-//! So the same operation stops one task or a whole pool, depending on which token is cancelled.
+//! Tokens form a tree. A call that cancels a token also cancels all descendants of the token, but not its
+//! ancestors. So the same operation stops one task or a whole pool, depending on which token is cancelled.
 //!
 //! ```text
 //!   pool's root ──┬── task's token ──── token of a task it runs inline
@@ -56,7 +56,7 @@
 //!
 //! 1. The token and all its descendants are *marked*: from then on
 //!    [`is_cancelled`](CancelToken::is_cancelled) returns true.
-//! 2. Threads that wait in this crate under a marked token are woken.
+//! 2. The threads whose waits in this crate obey a marked token are woken.
 //! 3. Users' callbacks run, outside all locks.
 //!
 //! Callbacks run last, because a callback may take long, or may wait for a thread that step 2 wakes. Several
@@ -69,15 +69,15 @@
 //! # Invariants
 //!
 //! 1. `cancelled` is set under the lock of `state`. So if a thread adds a child, a waiter or a callback under
-//!    that lock, either this thread sees the flag or the canceller finds what was added.
+//!    that lock, either this thread sees the flag, or the canceller finds the new child, waiter or callback.
 //! 2. The callbacks of a token run only on the thread that has set `claimed`: one at a time, in the order of
 //!    their registration, outside the lock.
-//! 3. `settled` is set when the token and all its descendants are marked. If a cancel does not claim a
-//!    settled token, the cancel can skip the token's descendants.
+//! 3. `settled` is set when the token and all its descendants are marked. A call of `cancel` that does not
+//!    claim a settled token can skip the descendants of this token.
 //! 4. No thread holds the locks of two tokens at once, or the lock of a token together with the lock of the
 //!    timer.
-//! 5. A token has a reason as soon as it is marked: the reason of the cancel that marked it first. The reason
-//!    never changes.
+//! 5. A marked token has a reason: the reason of the request that marked the token first. The reason never
+//!    changes.
 //! 6. After the drop of a [`Registration`], its callback is not running and will never run. There is one
 //!    exception: a callback that is registered with a cancelled token is due at once, and the token does not
 //!    store this callback. If this callback is deferred, it may run after the drop of its registration.

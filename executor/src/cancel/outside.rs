@@ -32,8 +32,8 @@ pub(crate) fn outside_any_task<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Calls user code outside any task, and contains its panic. Defers the call if callbacks are already nested
-/// too deeply.
+/// Calls user code outside any task, and catches a panic of that code. Defers the call if callbacks are
+/// already nested too deeply.
 pub(crate) fn call_outside(callback: impl FnOnce() + Send + 'static) {
     callbacks::call(|| outside_any_task(callback));
 }

@@ -1,4 +1,4 @@
-//! How users' callbacks, and threads that a cancel must wake, are registered with a token.
+//! Registration with a token: users' callbacks, and threads that a cancellation must wake.
 //!
 //! The [module `cancel`](super) says when callbacks run, and in which order.
 
@@ -18,12 +18,12 @@ impl CancelToken {
     /// down the thread's socket, close its channel, or wake its event loop.
     ///
     /// The callback runs at most once, on the thread that cancels the token, outside any task. If the token
-    /// is already cancelled, the callback runs at once, on the calling thread. Before the callbacks run, all
-    /// threads that wait under the token in this crate are woken (see [`cancel`](Self::cancel)). Then the
-    /// callbacks run in order of registration. If one callback panics, the other callbacks still run. The
-    /// drop of the [`Registration`] deregisters the callback; [`Registration::keep`] leaves the callback
-    /// registered. If the cancellation wakes a task, and the task drops its registration before the callback
-    /// begins, the callback does not run.
+    /// is already cancelled, the callback runs at once, on the calling thread. Before the callbacks run, the
+    /// cancellation wakes all threads whose waits in this crate obey the token (see
+    /// [`cancel`](Self::cancel)). Then the callbacks run in order of registration. If one callback panics,
+    /// the other callbacks still run. The drop of the [`Registration`] deregisters the callback;
+    /// [`Registration::keep`] leaves the callback registered. If the cancellation wakes a task, and the task
+    /// drops its registration before the callback begins, the callback does not run.
     ///
     /// `cancel` returns only when the callback has ended, so keep the callback short. A callback can cause
     /// other callbacks, if it cancels a token or completes a [`Promise`](crate::Promise). Callbacks nest to a
@@ -53,8 +53,8 @@ impl CancelToken {
         Registration { place: registered.map(|()| (self.clone(), key)) }
     }
 
-    /// Registers a callback that gets the reason of the cancel, so that the callback can cancel something
-    /// else for the same reason.
+    /// Registers a callback that gets the reason of the cancellation, so that the callback can cancel another
+    /// token or task for the same reason.
     pub(crate) fn on_cancel_because(
         &self,
         cancel: impl FnOnce(CancelReason) + Send + 'static,
@@ -110,11 +110,11 @@ impl Registration {
     /// Leaves the callback registered without this guard.
     ///
     /// After `keep`, the callback can no longer be deregistered. If the token is cancelled, the callback
-    /// runs. If the last copy of the token and its last child are dropped before a cancel, the callback is
-    /// dropped and does not run. As long as a callback is registered, the callback and its captured values
-    /// occupy memory. So if a token exists for a long time, such as the token of a whole program, each call
-    /// of `keep` occupies more memory. If a callback has captured its own token, this memory is freed only
-    /// when the token is cancelled.
+    /// runs. If the last copy of the token and its last child are dropped before the token is cancelled, the
+    /// callback is dropped and does not run. As long as a callback is registered, the callback and its
+    /// captured values occupy memory. So if a token exists for a long time, such as the token of a whole
+    /// program, each call of `keep` occupies more memory. If a callback has captured its own token, this
+    /// memory is freed only when the token is cancelled.
     ///
     /// ```
     /// # use std::sync::mpsc;

@@ -1,6 +1,7 @@
-//! The tree of tokens: what a cancel marks, which threads it wakes, and which callbacks it calls.
+//! The tree of tokens: which tokens a cancellation marks, which threads it wakes, and which callbacks it
+//! calls.
 //!
-//! The [module `cancel`](super) explains the steps of a cancel, and lists the invariants.
+//! The [module `cancel`](super) explains the steps of a cancellation, and lists the invariants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,7 +17,7 @@ use crate::sync::{Arc, Condvar, Mutex, Weak, ids};
 use crate::time;
 
 /// A token for a request to stop: the request can be made once, all threads that have the token can see the
-/// request, and all children of the token inherit it.
+/// request, and all children of the token inherit the request.
 ///
 /// All clones of a token are the same token. To be able to stop only one task, give this task its own
 /// [`child`](Self::child).
@@ -89,7 +90,7 @@ pub(super) struct TokenState {
     pub(super) callbacks: BTreeMap<u64, UserCode>,
     claimed: bool,
     pub(super) running: Option<(u64, ThreadId)>,
-    /// The reason of the cancel; `Some` as soon as the token is marked.
+    /// The reason why the token was cancelled; `Some` as soon as the token is marked.
     reason: Option<CancelReason>,
     /// The timer's entry that cancels the token at its deadline.
     pub(super) deadline: Option<time::TimerEntry>,
@@ -130,7 +131,7 @@ impl CancelToken {
     /// Makes a token that is the child of several tokens. The new token is cancelled as soon as one of its
     /// parents is cancelled, and can also be cancelled alone.
     ///
-    /// Use a linked token for work that must stop for more than one reason: for example, if a client's
+    /// Use a linked token for work that can be stopped in more than one way: for example, if a client's
     /// request is cancelled, or if the pool is shut down. If one of the tokens is already cancelled, the new
     /// token is cancelled from the start. If `tokens` is empty, the new token is like a token made by
     /// [`new`](Self::new).
@@ -178,17 +179,17 @@ impl CancelToken {
     /// Asks all code that has this token, or one of its descendants, to stop.
     ///
     /// First this token and all its descendants are marked, so that every later check sees the request. Then
-    /// the call wakes each thread that waits under one of these tokens in a blocking call of this crate.
-    /// Last, the callbacks of [`on_cancel`](Self::on_cancel) run on this thread, before the call returns:
-    /// first the callbacks of this token, then the callbacks of its children, level by level. So when a
-    /// callback runs, its token and all descendants of that token are already cancelled, and the threads that
-    /// waited under them were woken. Therefore a callback can wait for one of the woken threads.
+    /// the call wakes the threads whose waits in this crate obey one of these tokens. Last, the callbacks of
+    /// [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: first the callbacks of
+    /// this token, then the callbacks of its children, level by level. So when a callback runs, its token and
+    /// all descendants of that token are already cancelled, and the threads whose waits obey these tokens
+    /// were woken. Therefore a callback can wait for one of the woken threads.
     ///
     /// Returns true if this call made the request, and false if the request had been made before. In both
     /// cases, the token and all its descendants are marked when the call returns. If the call returns false,
     /// some callbacks may still be running, or may not have begun: the thread that made the first request
-    /// runs them. For example, if a callback cancels its own token again, this call returns false. Everything
-    /// that happened before the call is visible to all code that sees the request.
+    /// runs them. For example, if a callback cancels its own token again, this call returns false. All code
+    /// that sees the request also sees everything that happened before the call.
     ///
     /// ```
     /// let token = executor::CancelToken::new();
@@ -304,11 +305,11 @@ impl CancelToken {
     }
 }
 
-/// The state of a cancel while it visits a token and all its descendants.
+/// The state of one cancellation, while it visits a token and all descendants of the token.
 struct Descent<'a> {
     reason: &'a CancelReason,
-    /// The tokens that were found. The cancel uses a list and not recursion, because recursion along a long
-    /// chain of children would overflow the stack.
+    /// The tokens that were found. The cancellation uses a list and not recursion, because recursion along a
+    /// long chain of children would overflow the stack.
     tree: Vec<FoundToken>,
     /// How many tokens of the list were visited.
     looked_at: usize,
@@ -321,8 +322,8 @@ struct Descent<'a> {
 
 struct FoundToken {
     node: Arc<TokenNode>,
-    /// True if this cancel claims the token. Before this token is visited, the field tells whether this
-    /// cancel claims the parent.
+    /// True if this cancellation claims the token. Before this token is visited, the field tells whether this
+    /// cancellation claims the token's parent.
     ours: bool,
     calls_back: bool,
 }
@@ -343,8 +344,8 @@ impl<'a> Descent<'a> {
             return true;
         }
         let mut state = node.state.lock();
-        // Relaxed is enough, because the flag is set only under this lock. Another cancel may already have
-        // marked a token that this cancel claims.
+        // Relaxed is enough, because the flag is set only under this lock. A token that this cancellation
+        // claims may already have been marked by another cancellation.
         let marked = node.cancelled.load(Ordering::Relaxed);
         found.ours &= !(if is_top { marked } else { state.claimed });
         // Acquire: pairs with the Release in `begin_cancel`.
@@ -356,8 +357,8 @@ impl<'a> Descent<'a> {
         if !marked {
             state.reason = Some(if is_top { self.reason.clone() } else { self.reason.inherited() });
         }
-        // Release: pairs with the Acquire in `is_cancelled`. A thread that sees the flag also sees all that
-        // happened before the cancel.
+        // Release: pairs with the Acquire in `is_cancelled`. A thread that sees the flag also sees everything
+        // that happened before the cancellation.
         node.cancelled.store(true, Ordering::Release);
         self.waiters.extend(std::mem::take(&mut state.waiters).into_values());
         self.deadlines.extend(state.deadline.take());
@@ -425,8 +426,8 @@ impl Drop for TokenNode {
         let state = self.state.get_mut();
         let (callbacks, reason) = (std::mem::take(&mut state.callbacks), state.reason.take());
         if !callbacks.is_empty() || reason.is_some() {
-            // A callback may have captured the last copy of another token. A callback of that token may have
-            // captured the last copy of a third token, and so on.
+            // A callback may have captured the last copy of a second token. A callback of the second token
+            // may have captured the last copy of a third token, and so on.
             call_outside(move || {
                 callbacks.into_values().for_each(discard);
                 discard(reason);

@@ -1,4 +1,4 @@
-//! Cancellable tasks: a task tells the library how to end the task's blocking call when the task is
+//! Cancellable tasks: each of these tasks tells the library how to end its blocking call when the task is
 //! cancelled.
 //!
 //! A task that is computing checks its token now and then. A task that waits in this crate is woken by its
@@ -166,8 +166,8 @@ pub trait CancellableTask: Send + Sized + 'static {
 
 /// Passes tasks on to any other executor, and also accepts [`CancellableTask`]s.
 ///
-/// A cancelling executor has no threads. It passes plain closures on unchanged, so it can take the place of
-/// its underlying executor.
+/// A cancelling executor has no threads. The cancelling executor passes plain closures on unchanged, so it
+/// can be used in place of its underlying executor.
 ///
 /// ```
 /// use executor::{CancelToken, CancellableTask, Cancelled, CancellingExecutor, JoinError, ThreadPoolExecutor};

@@ -13,7 +13,7 @@
 //! Each accepted task has a guard, an [`InFlight`]. The lifecycle counts these guards. A guard is counted
 //! until the outcome of the task can be seen, or until the task is dropped or handed out. The lifecycle does
 //! not wait for a task that was handed out, because a user can keep this task for a long time. If the user
-//! runs the task, the task's guard is counted again, unless the lifecycle is over.
+//! runs the handed-out task, the task's guard is counted again, unless the lifecycle is over.
 //!
 //! Each lifecycle has a token, its *root*. The token of each task has two parents: the root, and the token of
 //! the thread that runs the task. `shutdown_now` cancels the root. The root also shows which tasks in a queue
@@ -26,11 +26,11 @@
 //!
 //! 1. The lifecycle is over when it was shut down and no guard is counted. The thread that ends the lifecycle
 //!    counts down the latch `gone`. After that, no guard is counted again.
-//! 2. The lock of the lifecycle is the last in the order of locks. A thread can take this lock while it holds
+//! 2. The lock of the lifecycle is taken after all other locks. A thread can take this lock while it holds
 //!    the lock of a queue. A thread that holds the lock of the lifecycle takes no other lock.
 //! 3. `queues` contains each queue in which a task of this lifecycle waits. So `shutdown_now` finds every
-//!    waiting task with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root. The cancel
-//!    of the root also reaches the tasks that have already left their queues.
+//!    waiting task with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root. The
+//!    cancellation of the root also reaches the tasks that have already left their queues.
 
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, masked};
@@ -182,8 +182,8 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Makes another guard, even after a shutdown. `self` must be counted, because the lifecycle must not be
-    /// over.
+    /// Makes another guard, even after a shutdown. `self` must be counted: only a counted guard keeps the
+    /// lifecycle from ending.
     pub(crate) fn another(&self) -> Self {
         self.life.one_more(&mut self.life.state.lock())
     }
@@ -217,7 +217,7 @@ impl Drop for InFlight {
     }
 }
 
-/// The observer of a task that is given to the underlying executor unchanged. The observer has the task's
+/// The observer of a task that is passed unchanged to the underlying executor. The observer has the task's
 /// guard.
 pub(crate) struct InFlightTask {
     stay: InFlight,
@@ -277,7 +277,8 @@ impl Drop for InFlightTask {
     }
 }
 
-/// The parts that every executor over another executor has: the underlying executor, and a lifecycle.
+/// The two parts of every executor that is built on another executor: the underlying executor, and a
+/// lifecycle.
 pub(crate) struct Underlying<E> {
     executor: E,
     /// Returns the underlying executor as a service. `None` if the underlying executor is not owned.

@@ -1,6 +1,6 @@
 //! An executor that runs each task at the moment that a test chooses.
 //!
-//! A test of code that uses an executor must look at the state *between* two tasks. The test must also try
+//! A test of code that uses an executor must check the state *between* two tasks. The test must also try
 //! different orders of the tasks, and tasks that are refused or dropped. With a pool, a test can choose the
 //! order only with latches, or by luck. On a manual executor, no task runs by itself. Tasks wait in a list
 //! until the test runs them, on the test's own thread. So a test defines a schedule in a few lines, and the
@@ -36,7 +36,7 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 use crate::waiting::starvation::TaskRef;
 
-/// An executor for tests, which runs a task when the test says so, on the thread of the test.
+/// An executor for tests: it runs a task when the test asks for it, on the thread of the test.
 ///
 /// A test decides when each task runs, and checks the state between two tasks:
 ///
@@ -74,8 +74,7 @@ use crate::waiting::starvation::TaskRef;
 /// A test can [run](Self::run) tasks in any order, [take](Self::take) them out, [discard](Self::discard_next)
 /// them, and [refuse](Self::refuse_next) submissions. Other executors, which add a bound, strands or
 /// tracking, can be built on a manual executor. If a strand is built on a manual executor, the list shows the
-/// strand's drain task with the drain task's own id, and with the name of the task that the drain task would
-/// run first.
+/// strand's drain task, with the drain task's own id and the name of the next task of the strand.
 ///
 /// The task's handle reports a panic in the task. If the handle was dropped, the panic goes to the [panic
 /// handler of the process](crate::panics). As on any executor, the panic never reaches the caller that runs

@@ -5,8 +5,8 @@
 //! even while it has no task. A strand uses a thread only while it has tasks, and any number of strands can
 //! share a pool.
 //!
-//! The module [`strand`](super::strand) describes the states and the invariants of a strand. This file adds a
-//! lock, a queue owner and an executor.
+//! The module [`strand`](super::strand) describes the states and the invariants of a strand. This file adds
+//! three parts: a lock, an implementation of `QueueOwner`, and an executor.
 
 use std::cell::Cell;
 use std::fmt;
@@ -94,10 +94,10 @@ use crate::waiting::wait::{Deadline, wait_for};
 /// ```
 ///
 /// A [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the strand instead of the drain task:
-/// the task that the drain task is running, or the task that it would run first. [Hooks](crate::Hooks),
-/// comparators and your own queues see the drain task itself. The drain task has an id of its own, and no
-/// name. The drain task runs many tasks, and its outcome is not the outcome of any of them. The pool counts
-/// the drain task as one task.
+/// the task that the drain task is running, or the task that the drain task will run first.
+/// [Hooks](crate::Hooks), comparators and your own queues see the drain task itself. The drain task has an id
+/// of its own, and no name. The drain task runs many tasks, and its outcome is not the outcome of any of
+/// them. The pool counts the drain task as one task.
 ///
 /// If the underlying executor runs tasks on the submitting thread, the submitter of the first task runs the
 /// strand. The token of this submitter is a parent of the first task's token only, not of the tokens of tasks
@@ -115,8 +115,8 @@ use crate::waiting::wait::{Deadline, wait_for};
 ///
 /// # Blocking
 /// If another thread is submitting the drain task to the underlying executor, `execute` and `submit` wait
-/// until that executor has accepted or refused the drain task. If a task waited for a later task of its own
-/// strand, it would wait for ever. So this wait fails, and the error [describes the wait](crate::Starvation).
+/// until that executor has accepted or refused the drain task. A task that waits for a later task of its own
+/// strand can never continue. So this wait fails, and the error [describes the wait](crate::Starvation).
 pub struct SerialExecutor<E> {
     inner: Underlying<Lender<E>>,
     strand: Arc<Strand<Serial>>,

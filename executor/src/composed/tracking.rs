@@ -21,7 +21,7 @@
 //!
 //! 1. `shutdown_now` loses no task. `shutdown_now` hands out each task that it finds in a queue. If a task
 //!    has left its queue, the token of the task is a child of the root, and `shutdown_now` cancels the root.
-//!    This task is reported, unless the task had ended before the cancel or is dropped.
+//!    This task is reported, unless the task had ended before this cancellation or is dropped.
 //! 2. The [lifecycle](super::lifecycle) counts a task until the task was reported. So the report is complete
 //!    when the executor is terminated.
 //! 3. Tags are users' values, so the lock of the record is not held when a tag is cloned or dropped.
@@ -74,9 +74,9 @@ use crate::waiting::starvation::TaskRef;
 /// are not reported: tasks that ended before the request, and tasks that the underlying executor dropped.
 ///
 /// # Its end
-/// A tracking executor ends in the same way as a [`BoundedExecutor`](crate::BoundedExecutor). If it was made
-/// with [`over`](Self::over), it does not end its underlying executor. If it was made with
-/// [`owning`](Self::owning), it also ends the underlying service.
+/// A tracking executor ends in the same way as a [`BoundedExecutor`](crate::BoundedExecutor). A tracking
+/// executor that was made with [`over`](Self::over) does not end its underlying executor. A tracking executor
+/// that was made with [`owning`](Self::owning) also ends the underlying service.
 pub struct TrackingExecutor<E, T = ()> {
     inner: Underlying<E>,
     record: Arc<Mutex<TrackingRecord<T>>>,
@@ -488,7 +488,7 @@ impl Error for NotTerminated {}
 pub struct TrackingStats {
     /// The number of tasks that run or wait in the underlying executor.
     pub under_way: usize,
-    /// The number of tasks that run.
+    /// The number of tasks that are running.
     pub running: usize,
     /// The number of tasks that were asked to stop while they ran, and have ended.
     pub cut_off: usize,

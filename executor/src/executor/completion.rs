@@ -25,11 +25,11 @@
 //!
 //! A task is *outstanding* from its `submit` until the task has ended and `take` has returned the task's
 //! handle. If [`submit`](ExecutorCompletionService::submit) has accepted a task, the service gives out the
-//! task's handle exactly once: the task then has a value, has panicked, or was cancelled. A task is cancelled
-//! if its [`Canceller`] cancels it, if the pool is stopped, or if the task is dropped without having been
-//! run. A refused task is returned by `submit` and is not outstanding. So the service knows when it has no
-//! more handles to give out, and [`take`] then returns `None`. A plain queue does not know whether another
-//! element will be added, so after the last element its `take` would block for ever.
+//! task's handle exactly once, after the task has returned a value, has panicked or was cancelled. A task is
+//! cancelled if its [`Canceller`] cancels it, if the pool is stopped, or if the task is dropped without
+//! having been run. A refused task is returned by `submit` and is not outstanding. So the service knows when
+//! it has no more handles to give out, and [`take`] then returns `None`. A plain queue does not know whether
+//! another element will be added, so its `take` blocks for ever after the last element.
 //!
 //! If [`shutdown_now`](crate::ExecutorService::shutdown_now) returns a task to its caller, the task stays
 //! outstanding as long as that caller keeps the task, because the caller can still run it.
@@ -100,7 +100,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     }
 
     /// Submits a closure (or a [`FutureTask`]). When the task has ended, [`take`](Self::take) gives out its
-    /// handle. Until then the returned [`Canceller`] can cancel the task.
+    /// handle. Before the task has ended, the returned [`Canceller`] can cancel the task.
     ///
     /// ```
     /// use executor::{ExecutorCompletionService, JoinError, ManualExecutor};
@@ -154,7 +154,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// task is outstanding: the handles of all submitted tasks have been taken.
     ///
     /// If several threads call `take`, each handle goes to one thread; when no task is outstanding any more,
-    /// each thread gets `None`. If other threads may still submit, `None` means only that no task was
+    /// each thread gets `None`. If other threads may still submit tasks, `None` means only that no task was
     /// outstanding at that moment.
     ///
     /// ```

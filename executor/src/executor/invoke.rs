@@ -25,20 +25,20 @@
 //! # Refused half-way
 //!
 //! If the executor refuses a task, Java cancels the tasks that it has started and throws an exception. In
-//! Java, the finished results are lost, and the tasks that were not submitted yet are lost, too. This library
+//! Java, two things are lost: the finished results, and the tasks that were not submitted yet. This library
 //! waits until the accepted tasks have ended. The call returns the refused task and the tasks after it, so
 //! that the caller can submit them again. So a batch that is too large for a bounded pool makes progress, and
 //! no accepted task is cut off.
 //!
 //! # Why a call can end after its deadline
 //!
-//! The calling thread cancels the tasks, and runs the users' code that a cancel causes: callbacks of
+//! The calling thread cancels the tasks, and runs the users' code that a cancellation causes: callbacks of
 //! [`on_cancel`](crate::CancelToken::on_cancel) and of [`on_done`](crate::TaskHandle::on_done), and the
-//! `Drop` of the values that a task has captured. The call returns after the last of these callbacks. The
-//! tasks that the callbacks must release can block all threads of the executor. So perhaps no other thread is
-//! free to run the callbacks. But no other thread waits until the callbacks have run. Before the first
-//! callback runs, the outcomes of all tasks are decided, and all threads that wait for the tasks or under the
-//! tasks' tokens are woken.
+//! `Drop` of the values that a task has captured. The call returns after the last of these callbacks. All
+//! threads of the executor can be blocked in tasks that only the callbacks can release. So perhaps no other
+//! thread is free to run the callbacks. But other threads need not wait for the callbacks. Before the first
+//! callback runs, the outcomes of all tasks are decided, and two kinds of threads are woken: threads that
+//! wait for the tasks, and threads whose waits obey the tasks' tokens.
 //!
 //! # Left out
 //!
@@ -113,8 +113,8 @@ pub(super) fn all<T: Send + 'static>(
     }
 }
 
-/// Returns the cancel reason for the unfinished tasks, if the call fails in this way and cancels these tasks.
-/// After a refusal, the call cancels tasks only at its deadline.
+/// Returns the reason with which a call that ends with `end` cancels its unfinished tasks. After a refusal,
+/// the call cancels tasks only at its deadline.
 fn why_cancelled(end: &InvokeFailure) -> CancelReason {
     match end {
         InvokeFailure::TimedOut | InvokeFailure::Rejected(_) => CancelReason::of(CancelKind::Deadline),
@@ -181,7 +181,8 @@ pub(crate) fn submit_to<T: Send + 'static>(
 /// Tasks that race for the first success. The drop of the race cancels the tasks that have not ended.
 struct Race<T: Send + 'static, E: Send + 'static> {
     running: CompletionQueue<Result<T, E>>,
-    /// The submitted tasks, with one entry for each task. Through this entry, the race can cancel the task.
+    /// The submitted tasks, with one entry for each task. With the entry of a task, the race can cancel this
+    /// task.
     submitted: Vec<PendingCompletion<Result<T, E>>>,
     losers: Vec<Loser<T, E>>,
     not_submitted: Vec<FutureTask<Result<T, E>>>,
@@ -292,7 +293,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         }
     }
 
-    /// Cancels all unfinished tasks. If a task has succeeded just before the cancel, returns its value.
+    /// Cancels all unfinished tasks. If a task has succeeded just before the cancellation, returns the value
+    /// of this task.
     fn late_winner(&mut self, end: &InvokeFailure) -> Option<T> {
         self.cancel(&why_cancelled(end));
         let mut winner = None;

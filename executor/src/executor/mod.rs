@@ -265,7 +265,7 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Cancellation
     /// A cancellation point. If the caller is already cancelled, the call submits no task. If all tasks have
-    /// ended before the cancel, the call returns their handles.
+    /// ended before the calling task is cancelled, the call returns their handles.
     #[doc(alias = "allOf")]
     #[doc(alias = "invokeAll")]
     fn invoke_all<T: Send + 'static>(
@@ -303,10 +303,10 @@ pub trait ExecutorExt: Executor {
     /// # Blocking
     /// Waits for `timeout` at most, provided that the submissions do not block. For example, if an executor
     /// runs its tasks inline, a submission returns only when its task has ended. When the time is up, the
-    /// call cancels all unfinished tasks at once. Then the call runs the users' code that the cancel causes,
-    /// on this thread: the callbacks of [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop` of the
-    /// values that are captured by tasks that have not begun. The call returns after the last callback, so
-    /// keep callbacks short.
+    /// call cancels all unfinished tasks at once. Then the call runs the users' code that the cancellation
+    /// causes, on this thread: the callbacks of [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop`
+    /// of the values that are captured by tasks that have not begun. The call returns after the last
+    /// callback, so keep callbacks short.
     ///
     /// # Cancellation
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
@@ -411,9 +411,9 @@ pub trait ExecutorExt: Executor {
 
     /// Runs `f`, which can spawn tasks that *borrow*, and returns when all these tasks have ended.
     ///
-    /// A submitted task can outlive the function that submits it, so it must own its data. A task of a scope
-    /// cannot outlive the scope, so it can borrow: the parts of a slice, a read-only index, a variable for
-    /// the result.
+    /// A submitted task can outlive the function that submits it, so the task must own its data. A task of a
+    /// scope cannot outlive the scope, so it can borrow: the parts of a slice, a read-only index, a variable
+    /// for the result.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -446,9 +446,9 @@ pub trait ExecutorExt: Executor {
     /// pool with one thread.
     ///
     /// # Cancellation
-    /// A cancel of the calling task also cancels the tasks of the scope: the tasks that have not begun are
-    /// dropped, and the tokens of the running tasks are cancelled. The call still returns only when the
-    /// running tasks have ended. In a [`masked`](crate::masked) step the scope runs all its tasks.
+    /// If the calling task is cancelled, the tasks of the scope are cancelled, too: the tasks that have not
+    /// begun are dropped, and the tokens of the running tasks are cancelled. The call still returns only when
+    /// the running tasks have ended. In a [`masked`](crate::masked) step the scope runs all its tasks.
     #[doc(alias = "StructuredTaskScope")]
     fn scope<'env, T>(
         &self,
@@ -502,7 +502,7 @@ pub trait ExecutorService: Executor {
     fn shutdown(&self);
 
     /// Stops the executor: it accepts no more tasks, cancels the tokens of the running tasks, and returns the
-    /// tasks that have not begun. The tasks are returned in the order in which they would have begun. The
+    /// tasks that have not begun. The returned tasks are in the order in which they were due to begin. The
     /// call does not wait until the running tasks end: a task that never looks at its token runs to its end.
     ///
     /// As long as the caller keeps the returned tasks, their handles are unfinished. The caller can run the
@@ -598,8 +598,8 @@ pub trait ExecutorService: Executor {
     ///
     /// A wrapper, such as a [`TrackingExecutor`](crate::TrackingExecutor) over a pool, waits for its own
     /// tasks. If another task of the pool closes the wrapper, that task blocks a thread of the pool. If the
-    /// awaited tasks need this thread, as on a pool with one thread, the call never returns, and the library
-    /// does not report a [starvation](crate::Starvation). So a task of the pool must only call
+    /// awaited tasks need the blocked thread, as on a pool with one thread, the call never returns, and the
+    /// library does not report a [starvation](crate::Starvation). So a task of the pool must only call
     /// [`shutdown`](Self::shutdown), and another thread must call `close`.
     ///
     /// # Cancellation

@@ -2,7 +2,7 @@
 //!
 //! The scope keeps each closure that borrows. For each closure the scope gives the executor a *ticket*: a
 //! task that refers to the closure and borrows nothing itself. Two threads can try to take the closure: the
-//! thread that runs or drops the ticket, and the thread of the scope. The thread that is first gets the
+//! thread that runs or drops the ticket, and the thread of the scope. The first of these two threads gets the
 //! closure, and runs or drops it. A ticket whose closure has already been taken does nothing. So the executor
 //! can treat tickets like all other tasks: the scope can end even if a ticket is never dropped.
 //!
@@ -73,8 +73,8 @@ pub(super) fn scope<'env, T>(
     submit: &(dyn Fn(Task) -> Result<(), RejectedExecution> + Sync),
     f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 ) -> Result<T, ScopeError> {
-    // A masked step ignores the current token. So the current token is not the parent for a scope or a fork
-    // in a masked step.
+    // A masked step ignores the current token. So the token of a scope or a fork that begins in a masked step
+    // has no parent.
     let above = Context::of_this_place().into_token_above();
     let token = above.map_or_else(CancelToken::new, |above| above.child());
     let (jobs, report) = (ScopedJobs::new(), Mutex::default());

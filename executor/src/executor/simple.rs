@@ -22,8 +22,8 @@ use crate::waiting::error::RejectReason;
 ///
 /// # Blocking
 /// `execute` returns when the task has ended. If a task submits a second task, the second task runs inside
-/// the first, like a function that the first task calls. So the stack must have room for all nested tasks. A
-/// [strand](crate::SerialExecutor) over this executor runs nested tasks one after the other instead.
+/// the first task, like a function that the first task calls. So the stack must have room for all nested
+/// tasks. A [strand](crate::SerialExecutor) over this executor runs nested tasks one after the other instead.
 ///
 /// ```
 /// use executor::{DirectExecutor, prelude::*};
@@ -211,8 +211,8 @@ mod tests {
         pool.execute(|| panic!("the only worker dies of this"));
         let (done, job_done) = mpsc::channel();
         pool.execute(move || done.send(()).unwrap());
-        // No worker is left that could take the job out of the queue. If a worker ran the job, the result
-        // would be `Ok`.
+        // No worker is left that could take the job out of the queue. So the job never runs, and the receiver
+        // times out.
         assert_eq!(job_done.recv_timeout(SHORT), Err(mpsc::RecvTimeoutError::Timeout));
     }
     // ANCHOR_END: minimal_pool_panic

@@ -23,7 +23,7 @@ pub enum PoolState {
     ShuttingDown,
     /// The pool accepts no more tasks and begins no more tasks; it waits until the running tasks end.
     Stopping,
-    /// The pool has no more threads and tasks; it calls the `terminated` hook.
+    /// The pool has no threads and no tasks any more; it calls the `terminated` hook.
     Tidying,
     /// The pool has ended.
     Terminated,

@@ -17,8 +17,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// Use it in asynchronous code. Asynchronous code gives up a future by dropping it, for example after a
     /// time-out, in a `select!`, or when a client hangs up. If a plain handle is dropped, the task continues,
-    /// and this is right for threads. If this handle is dropped, the task is stopped: if it waits in a queue,
-    /// it never begins; if it is running, its token is cancelled.
+    /// and this behaviour is right for threads. If this handle is dropped, the task is stopped: if it waits
+    /// in a queue, it never begins; if it is running, its token is cancelled.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, block_on, prelude::*};

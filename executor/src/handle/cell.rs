@@ -41,7 +41,8 @@ pub(super) struct TaskCell<T: Send + 'static, F: Send + 'static> {
 struct CellState<T, F> {
     phase: CellPhase<T, F>,
     listener: Listener<T>,
-    /// True if a cancel has asked the body to stop. If the token is made later, it must be cancelled, too.
+    /// True if a call of `cancel` has asked the body to stop. If the token is made later, it must be
+    /// cancelled, too.
     stop_body: bool,
     /// True if the executor was shut down and has handed the task out. If the task is dropped after the
     /// hand-out, the reason of its cancellation is the shutdown.
@@ -361,12 +362,13 @@ where
         let CellPhase::Running(token) = &mut state.phase else { return None };
         let token = token.take().filter(|_| stop_body);
         state.stop_body = stop_body;
-        // The cancel is recorded under the lock. So a thread that sees that the task is finished also sees
-        // the record of the cancel.
+        // The cancellation is recorded under the lock. So every thread that finds the task finished also sees
+        // the record of the cancellation.
         let queue = self.membership.cancel();
         let announcement = state.decide(Err(TaskError::Cancelled(Cancelled::because(reason.clone()))));
         drop(state);
-        // The owner of the queue is told before a joiner wakes, so that the joiner finds correct counts.
+        // The owner of the queue learns of the cancellation before a joiner wakes, so that the joiner finds
+        // correct counts.
         let of_the_queue = queue.and_then(|queue| {
             let by = reason.as_ref().map_or(CancelKind::Requested, CancelReason::kind);
             queue.owner()?.cancelled_in_queue(queue, by)

@@ -1,11 +1,10 @@
 //! A queue that gives out handles in the order in which their tasks end.
 //!
-//! Suppose that a caller submits many tasks, and wants each result as soon as the result is ready. If the
-//! caller joined the handles one after the other, it would wait for a slow task while other results are
-//! ready. With this queue, each task reports when it has ended. The caller [expects](CompletionQueue::expect)
-//! handles, and [`next`](CompletionQueue::next) gives out each of these handles when its task has ended.
-//! Every handle arrives, because every task ends: it returns, panics, is cancelled, or is dropped without
-//! having been run.
+//! Suppose that a caller submits many tasks, and wants each result as soon as the result is ready. A caller
+//! that joins the handles one after the other waits for a slow task even if other results are ready. With
+//! this queue, each task reports when it has ended. The caller [expects](CompletionQueue::expect) handles,
+//! and [`next`](CompletionQueue::next) gives out each of these handles when its task has ended. Every handle
+//! arrives, because every task ends: it returns, panics, is cancelled, or is dropped without having been run.
 //!
 //! ```text
 //!   expect ──▶ expected ──task ends──▶ arrived ──all at once──▶ fetched ──next──▶ the caller
@@ -16,8 +15,8 @@
 //!
 //! # How a task reports
 //!
-//! The queue does not store expected handles; it only counts them. Instead of the handle, a [`Collector`]
-//! listens to the task. The thread that ends the task passes the task's cell to the collector, and the
+//! The queue does not store expected handles; it only counts them. The task's listener is a [`Collector`]
+//! instead of the handle. The thread that ends the task passes the task's cell to the collector, and the
 //! collector makes a handle from the cell. So the queue needs no table of handles, and allocates nothing for
 //! a task.
 //!
@@ -27,18 +26,18 @@
 //!
 //! # Invariants
 //!
-//! 1. An expected handle is counted from a moment before its task can end until the handle is in one of the
-//!    lists. Each handle in a list is finished.
-//! 2. While threads wait, there is one waiter for each handle in a list: a waiter that was woken and has not
-//!    yet looked at the list. So if a woken waiter gives up, it must wake another waiter.
+//! 1. The count of an expected handle begins before its task can end, and ends when the handle is in one of
+//!    the lists. Each handle in a list is finished.
+//! 2. While threads wait, there is a woken waiter for each handle in a list, and this waiter has not yet
+//!    looked at the list. So if a woken waiter gives up, this waiter must wake another waiter.
 //! 3. When no more handles are expected, every waiter is woken. Each waiter then takes a handle, or learns
 //!    that no more handles will arrive.
 //! 4. No user code runs under a lock, because all wakers in the wait list belong to parkers, and a finished
 //!    handle is moved and not dropped.
 //! 5. The lock of `fetched` is taken before the lock of `arrived`. A waiter joins the wait list while it
 //!    holds both locks, so both lists are empty at that moment.
-//! 6. The tasks keep the lists alive until the tasks have ended. The drop of the queue closes the lists.
-//!    After that, the list gives back each cell that arrives.
+//! 6. The tasks keep the lists alive until the tasks have ended. The drop of the queue closes the lists. A
+//!    closed list gives back each cell that arrives.
 
 use std::collections::VecDeque;
 use std::task::{Poll, Waker};
@@ -86,7 +85,7 @@ impl<T> Clone for PendingCompletion<T> {
 }
 
 impl<T> PendingCompletion<T> {
-    /// Does the first half of a cancel, like [`TaskHandle::begin_cancel`].
+    /// Does the first half of a cancellation, like [`TaskHandle::begin_cancel`].
     pub(crate) fn begin_cancel(&self, reason: CancelReason) -> Option<CancelBegun<T>> {
         Arc::clone(&self.cell).begin_cancel(true, reason)
     }
@@ -178,8 +177,8 @@ impl<T: Send + 'static> CompletionQueue<T> {
 }
 
 /// Tells the detector where the next handle can come from. After the detector has asked, the next arrival
-/// wakes all waiters. One waiter takes the handle. The other waiters must look again, because the remaining
-/// tasks may be unable to end. If a handle has already arrived, all waiters are woken at once.
+/// wakes all waiters. One waiter takes the handle. The other waiters must check the lists again, because the
+/// remaining tasks may be unable to end. If a handle has already arrived, all waiters are woken at once.
 impl<T: Send + 'static> Source for CompletionLists<T> {
     fn collector(&self) -> Option<usize> {
         Some(std::ptr::from_ref(self).addr())
@@ -221,8 +220,8 @@ impl<T> CompletionLists<T> {
             return Poll::Ready(Some(handle));
         }
         let mut arrived = self.arrived.lock();
-        // The thread leaves the wait list even if it will not wait again. If it stayed in the list, a later
-        // arrival would wake this thread instead of a thread that waits.
+        // The thread leaves the wait list even if it will not wait again. This thread must not stay in the
+        // list, because a later arrival would then wake this thread instead of a thread that waits.
         if let Some(me) = me.take() {
             arrived.waiters.leave(me);
         }

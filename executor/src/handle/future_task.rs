@@ -211,7 +211,7 @@ pub trait IntoFutureTask<T>: Into<FutureTask<T>> {}
 impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> IntoFutureTask<T> for F {}
 impl<T> IntoFutureTask<T> for FutureTask<T> {}
 
-// `Debug` is implemented by hand, because a derive would require `T: Debug`.
+// `Debug` is implemented by hand, because a derived implementation would require `T: Debug`.
 impl<T> fmt::Debug for FutureTask<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FutureTask").field("task", &self.task).field("handle", &self.handle).finish()

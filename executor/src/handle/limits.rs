@@ -7,7 +7,7 @@
 //! may be busy with tasks that take too long. The timer of the process, or the thread that cancels the token,
 //! cancels the task through its cell.
 //!
-//! Each limit belongs to an observer of the task. So the limit is removed when the task has ended or was
+//! Each limit is part of an observer of the task. So the limit is removed when the task has ended or was
 //! dropped.
 
 use super::{Canceller, FutureTask};
@@ -29,12 +29,12 @@ struct Under {
     registration: Option<Registration>,
 }
 
-/// The token of the running task is a child of `token`. So the cancel that marks `token` also marks the
+/// The token of the running task is a child of `token`. So a cancellation that marks `token` also marks the
 /// task's token.
 ///
-/// The callback of the registration runs later in this cancel. So a body may see the mark, and may end before
-/// the callback runs. Therefore the worker also looks at `token` when the body has ended: if `token` was
-/// cancelled before, the task is cancelled.
+/// The callback of the registration runs later in this cancellation. So a body may see the mark, and may end
+/// before the callback runs. Therefore the worker also looks at `token` when the body has ended: if `token`
+/// was cancelled before, the task is cancelled.
 impl TaskObserver for Under {
     fn root(&self) -> Option<&CancelToken> {
         Some(&self.token)
@@ -60,11 +60,11 @@ impl Drop for Under {
 impl<T: Send + 'static> FutureTask<T> {
     /// Gives the task a time limit: if the task has not ended after `timeout`, it is cancelled.
     ///
-    /// The time begins at this call, so it includes the time in the queue. When the time is up, a task that
-    /// has not begun is cancelled in its queue, so its handle is finished at once. If the task is running,
-    /// its token is cancelled. The [reason](crate::CancelReason) says [`CancelKind::Deadline`]. A `timeout`
-    /// beyond the range of the clock, such as [`Duration::MAX`], sets no limit. If a task has several limits,
-    /// the earliest limit cancels the task.
+    /// The timeout is measured from this call, so it includes the time in the queue. When the time is up, a
+    /// task that has not begun is cancelled in its queue, so its handle is finished at once. If the task is
+    /// running, its token is cancelled. The [reason](crate::CancelReason) says [`CancelKind::Deadline`]. A
+    /// `timeout` beyond the range of the clock, such as [`Duration::MAX`], sets no limit. If a task has
+    /// several limits, the earliest limit cancels the task.
     ///
     /// The limit works on every executor. If you do not need the result, you can drop the handle: the limit
     /// stays.
@@ -110,9 +110,9 @@ impl<T: Send + 'static> FutureTask<T> {
     /// Without `under`, a submitted task is independent of its submitter: see [`CancelToken`]. With
     /// `under(&CancelToken::current())`, the new task is cancelled together with the submitting task. If the
     /// task has not begun, it is cancelled in its queue. The token of the running task is a child of `token`,
-    /// and also of the token of the thread that runs the task. If the cancel comes before the body has ended,
-    /// the outcome is *cancelled*, as after [`cancel`](crate::TaskHandle::cancel). A task can be under
-    /// several tokens.
+    /// and also of the token of the thread that runs the task. If the token is cancelled before the body has
+    /// ended, the outcome is *cancelled*, as after [`cancel`](crate::TaskHandle::cancel). A task can be put
+    /// under several tokens.
     ///
     /// ```
     /// use executor::{CancelToken, FutureTask, JoinError, ThreadPoolExecutor, prelude::*};

@@ -1,5 +1,5 @@
-//! The listeners of an outcome, the order in which listeners are told of the outcome, and the methods of the
-//! cell that a task and its handle share.
+//! This file has three parts: the listeners of an outcome, the order in which they learn of the outcome, and
+//! the methods of the cell that a task and its handle share.
 //!
 //! A handle has room for one [`Listener`]. The thread that decides the outcome turns the listener into a
 //! [`Notification`]. After this thread has released the lock of the state, it wakes the waiters
@@ -44,8 +44,8 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Never takes the result.
     fn finished_or_listen(&self, waker: &Waker) -> bool;
 
-    /// Tells the cell that the handle was dropped. The caller must drop the returned values. If the values
-    /// stayed in the cell, the result would exist as long as there is a canceller.
+    /// Tells the cell that the handle was dropped. The caller must drop the returned values. A canceller can
+    /// keep the cell for a long time, so the result must not stay in the cell.
     fn nobody_listens(&self) -> (Option<TaskResult<T>>, Listener<T>);
 
     /// Calls [`nobody_listens`](Self::nobody_listens), and drops the returned values.
@@ -77,13 +77,12 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// caller.
     fn settle(self: Arc<Self>, result: TaskResult<T>) -> Result<(), TaskResult<T>>;
 
-    /// Decides that the outcome is *cancelled*, and wakes the waiters in this crate, including a body that
-    /// waits under the task's token. Runs no user's callback. Returns `None` if an outcome was decided
-    /// before.
+    /// Decides that the outcome is *cancelled*, and wakes the waiters in this crate, including a body whose
+    /// wait obeys the task's token. Runs no user's callback. Returns `None` if an outcome was decided before.
     fn begin_cancel(self: Arc<Self>, stop_body: bool, reason: CancelReason) -> Option<CancelBegun<T>>;
 }
 
-/// The second half of a cancel: users' code that must run after the waiters have been woken.
+/// The second half of a cancellation: users' code that must run after the waiters have been woken.
 #[must_use]
 pub(crate) struct CancelBegun<T, F = Box<dyn Send>> {
     pub(super) of_the_token: Callbacks,
@@ -104,8 +103,8 @@ impl<T, F: Send + 'static> CancelBegun<T, F> {
 
 impl<T: Send + 'static, F: Send + 'static> CancelBegun<T, F> {
     // ANCHOR: end_cancel
-    /// Runs the users' code that the cancel causes: the token's callbacks, the `Drop` of the values that the
-    /// body has captured, the listener, and the hooks of the pool.
+    /// Runs the users' code that the cancellation causes: the token's callbacks, the `Drop` of the values
+    /// that the body has captured, the listener, and the hooks of the pool.
     pub(crate) fn end(self) {
         let Self { of_the_token, body, of_the_listener, of_the_queue } = self;
         if body.is_some() || !of_the_token.are_none() || !of_the_listener.is_none() {

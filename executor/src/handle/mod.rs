@@ -47,9 +47,9 @@
 //!    called while the body runs, the call decides the outcome at once. The value that the body returns later
 //!    is dropped.
 //! 2. The body is a part of the state `Pending`. The thread that changes this state removes the body from the
-//!    cell. If the thread calls `run`, it runs the body. If the thread calls `cancel`, it drops the body
-//!    after it has woken the waiters. So the data that a cancelled task has captured does not stay in a
-//!    queue.
+//!    cell. If this thread called `run`, the thread runs the body. If this thread called `cancel`, the thread
+//!    drops the body after it has woken the waiters. So the data that a cancelled task has captured does not
+//!    stay in a queue.
 //! 3. Every handle reaches `Finished`: the drop of a task that has not run cancels the task.
 //! 4. A cell has at most one listener: a waker (of a thread or an asynchronous task), a callback, a relay or
 //!    a collector. The relay of a shared handle tells many waiters. A collector gets the whole cell instead
@@ -58,8 +58,8 @@
 //!    values.
 //! 6. The library does its own work first, because users' code can take long, or can wait for one of the
 //!    woken threads. First the outcome is decided, and the waiters for the outcome are woken. Then the task's
-//!    token and all its descendants are marked, and the threads that wait under these tokens are woken. Last,
-//!    callbacks run and captured values are dropped.
+//!    token and all its descendants are marked, and the threads whose waits obey these tokens are woken.
+//!    Last, callbacks run and captured values are dropped.
 //!
 //! # A lock, not an atomic state word
 //!

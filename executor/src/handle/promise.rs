@@ -35,7 +35,7 @@ use crate::task::TaskState;
 /// # Ok::<(), executor::JoinError<i32>>(())
 /// ```
 ///
-/// The first call decides the outcome. A later call changes nothing, and its error returns the value. So
+/// The first call decides the outcome. A later call changes nothing, and its error gives the value back. So
 /// several threads can look for the same result and share a promise (in an [`Arc`](std::sync::Arc)). If the
 /// promise is dropped before a call has decided the outcome, its handle is cancelled. So no caller waits for
 /// a result that will never arrive.
@@ -46,11 +46,11 @@ use crate::task::TaskState;
 /// # What is not found
 /// Any thread that has the promise can complete it, and the library does not know which threads have it. So
 /// the library never reports a wait for a promise's handle as [starvation](crate::Starvation). The library
-/// assumes that the waiting thread can continue, and that all threads that wait for *this thread* can
+/// assumes two things: the waiting thread can continue, and all threads that wait for *this thread* can
 /// continue, too. Suppose that all threads of a pool wait for a promise, and that only a task in the queue of
 /// this pool completes the promise. Then the library reports nothing, and the threads wait until the task is
-/// cancelled or dropped. This also drops the promise. The library does report a wait for the handle of a
-/// task. So if possible, let a task return its value instead of using a promise.
+/// cancelled or dropped. This also drops the promise. In contrast, the library can report a wait for the
+/// handle of a task as starvation. So if possible, let a task return its value instead of using a promise.
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]
 pub struct Promise<T> {
@@ -85,7 +85,7 @@ impl<T: Send + 'static> Promise<T> {
     /// ```
     ///
     /// # Errors
-    /// If the outcome was decided before, the error returns the value.
+    /// If the outcome was decided before, the error holds the value.
     ///
     /// # Blocking
     /// Blocks until the handle's callbacks have ended.
@@ -119,7 +119,7 @@ impl<T: Send + 'static> Promise<T> {
     /// ```
     ///
     /// # Errors
-    /// If the outcome was decided before, the error returns the payload.
+    /// If the outcome was decided before, the error holds the payload.
     ///
     /// # Blocking
     /// Blocks as [`complete`](Self::complete) does.
@@ -172,8 +172,9 @@ impl<T: Send + 'static> Promise<T> {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }
 
-    /// Returns the token for the work that will complete the promise. A cancel of the handle also cancels
-    /// this token, but [`cancel_keep_running`](TaskHandle::cancel_keep_running) does not cancel the token.
+    /// Returns the token for the work that will complete the promise. A cancellation of the handle also
+    /// cancels this token, but [`cancel_keep_running`](TaskHandle::cancel_keep_running) does not cancel the
+    /// token.
     ///
     /// The code that computes the result checks the token, [attaches](CancelToken::attach) it, or registers a
     /// callback with it:

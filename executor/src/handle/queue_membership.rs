@@ -2,10 +2,10 @@
 //!
 //! The owner of a queue counts the cancelled tasks in the queue, and subtracts a task from this count when
 //! the task leaves the queue. A cancelled task must not be counted twice. If the task is in the queue when it
-//! is cancelled, the thread that cancels it also counts it. If the task was cancelled before it was put into
-//! the queue, the thread that puts it into the queue counts it. If the task left the queue before the cancel,
-//! no thread counts it. Each of the three steps (put in, cancel, take out) changes one atomic word in one
-//! operation, and sees the earlier steps. So no lock is needed.
+//! is cancelled, the thread that cancels the task also counts the task. If the task was cancelled before it
+//! was put into the queue, the thread that puts the task into the queue counts the task. If the task left the
+//! queue before the cancellation, no thread counts the task. Each of the three steps (put in, cancel, take
+//! out) changes one atomic word in one operation, and sees the earlier steps. So no lock is needed.
 //!
 //! | step | the thread | if it finds the task | then |
 //! |---|---|---|---|
@@ -13,9 +13,9 @@
 //! | [`cancel`](QueueMembership::cancel) | cancels the task | in a queue | the owner is told, and counts the task |
 //! | [`leave`](QueueMembership::leave) | takes the task out | in a queue, cancelled | the owner subtracts the task |
 //!
-//! The word contains the number of a [`QueueId`], not a reference to the queue's owner. If the word contained
-//! a reference, each task would increase and decrease the owner's reference count, and submitters and workers
-//! would contend for this count.
+//! The word contains the number of a [`QueueId`], not a reference to the queue's owner. A reference would be
+//! slow: each task would increase and decrease the owner's reference count, and submitters and workers would
+//! contend for this count.
 
 use crate::ids::QueueId;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -26,8 +26,8 @@ pub(super) struct QueueMembership(AtomicU64);
 
 const CANCELLED: u64 = 1;
 
-// All steps use AcqRel. So a thread that makes a later step also sees what the thread of an earlier step did
-// before that step.
+// All steps use AcqRel. So the thread of a later step sees everything that the thread of an earlier step did
+// before the earlier step.
 impl QueueMembership {
     pub(super) fn elsewhere() -> Self {
         Self(AtomicU64::new(0))
@@ -38,7 +38,8 @@ impl QueueMembership {
         self.0.fetch_or(queue.number() << 1, Ordering::AcqRel) & CANCELLED == 0
     }
 
-    /// Records that the task has left its queue. Returns the queue if the task was cancelled before it left.
+    /// Records that the task has left its queue. Returns the queue if the task was cancelled before it left
+    /// the queue.
     pub(super) fn leave(&self) -> Option<QueueId> {
         let before = self.0.fetch_and(CANCELLED, Ordering::AcqRel);
         if before & CANCELLED == 0 { None } else { queue_of(before) }

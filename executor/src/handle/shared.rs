@@ -9,8 +9,8 @@
 //! 1. If there is no result yet, every handle that waits is in the list of waiters, because one lock protects
 //!    result and waiters.
 //! 2. First the waiters (threads and asynchronous tasks) are woken, in the order in which they began to wait.
-//!    Then the callbacks are called, in the order in which they were registered. So no waiter must wait until
-//!    a callback has ended.
+//!    Then the callbacks are called, in the order in which they were registered. So a waiter never waits for
+//!    a callback to end.
 //! 3. Each waiter has at most one waker in the list. Each wait has one numbered place for its waker, and each
 //!    handle that is polled has one place, too. The waiter's next waker replaces the previous waker at this
 //!    place. The place becomes free when the wait ends or the handle is dropped.
@@ -86,7 +86,7 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
 pub struct SharedHandle<T> {
     cell: Arc<SharedCell<T>>,
     canceller: Canceller,
-    /// The place in the list of waiters for the waker from this handle's last poll.
+    /// The place in the list of waiters that holds the waker from this handle's last poll.
     polled: Option<u64>,
 }
 
@@ -141,8 +141,8 @@ impl<T> SharedCell<T> {
         result.inspect(mark_read)
     }
 
-    /// Returns the result. If there is no result yet, leaves the waker at `place`. The first call sets
-    /// `place`.
+    /// Returns the result. If there is no result yet, leaves the waker at `place` in the list of waiters. The
+    /// first call sets `place`.
     fn look(&self, place: &mut Option<u64>, waker: &Waker) -> Option<TaskResult<Arc<T>>> {
         if let Some(result) = self.result() {
             return Some(result);

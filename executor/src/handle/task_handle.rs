@@ -243,9 +243,9 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// looks at the token; a value that the body returns is dropped. If the task is already finished or
     /// cancelled, the call does nothing and returns false.
     ///
-    /// First the call wakes the waiters for the outcome, and also the body if it waits in this crate. So a
-    /// woken thread can continue before users' code has run. Then, before it returns, the call runs users'
-    /// code on the calling thread. First, the call runs the callbacks that are
+    /// First the call wakes the waiters for the outcome; if the body waits in this crate, the call wakes the
+    /// body, too. So a woken thread can continue before users' code has run. Then, before it returns, the
+    /// call runs users' code on the calling thread. First, the call runs the callbacks that are
     /// [registered](crate::CancelToken::on_cancel) with the token. Next, if the task has not begun, its
     /// captured values are dropped. Last, the call runs the callback of [`on_done`](Self::on_done).
     ///
@@ -361,7 +361,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 
     /// Takes the task out of its queue and returns it. Returns `None` if the task is in no queue, because it
-    /// has begun, has ended, was cancelled, or waits in another place.
+    /// has begun, has ended, was cancelled, or waits outside any queue.
     ///
     /// Unlike [`cancel`](Self::cancel), this call does not decide the outcome. The task stays pending until
     /// the caller or another executor runs it, or until it is dropped. The call searches the queue, so it
@@ -432,7 +432,7 @@ impl<T: Send + 'static> TaskHandle<T> {
         }));
     }
 
-    /// Does the first half of a [`cancel`](Self::cancel): decides the outcome and wakes the waiters, but runs
+    /// Does the first half of [`cancel`](Self::cancel): decides the outcome and wakes the waiters, but runs
     /// no callback. The second half is [`CancelBegun::end`].
     pub(crate) fn begin_cancel(&self, reason: CancelReason) -> Option<CancelBegun<T>> {
         Arc::clone(&self.cell).begin_cancel(true, reason)
@@ -556,7 +556,7 @@ pub enum TryJoinError<T> {
     NotFinished(TaskHandle<T>),
 }
 
-/// Implements the traits that both join errors have. A derive would require `T: Debug`.
+/// Implements the traits that both join errors have. A derived implementation would require `T: Debug`.
 macro_rules! join_error {
     ($name:ident<T> $(, $variant:ident => $text:literal)* $(; $starved:ident)?) => {
         impl<T> fmt::Debug for $name<T> {

@@ -1,18 +1,18 @@
 //! Lends the underlying executor to a drain task, so that the drain task can submit its successor.
 //!
 //! A serial or striped executor owns its underlying executor, and can be dropped while a drain task runs on a
-//! thread of the underlying executor. If the drain task were then the last owner of a pool, the drain task
-//! would drop the pool on one of the pool's own threads, and no thread would wait for the pool's tasks. So a
-//! drain task only *borrows* the underlying executor, for one call. The drop of the serial or striped
-//! executor first waits until all borrows have ended. From then on, drain tasks get no successors, and run
-//! until their strands are empty.
+//! thread of the underlying executor. A drain task must not become the last owner of a pool: the pool would
+//! be dropped on one of its own threads, and no thread would wait for the pool's tasks. So a drain task only
+//! *borrows* the underlying executor, for one call. The drop of the serial or striped executor first waits
+//! until all borrows have ended. From then on, drain tasks get no successors, and run until their strands are
+//! empty.
 //!
 //! A borrow can last long: if the underlying executor makes submitters wait for room, the drain task waits,
-//! too. Perhaps only the thread that drops the serial or striped executor could make room, but that thread
-//! waits until the borrow ends. So the drain task attaches a token while it calls the underlying executor,
-//! and the drop cancels that token. If the drain task waits in the call, this cancel makes the drain task
-//! continue at once, as if its successor had been refused. So the drop waits only until the calls have
-//! returned.
+//! too. The thread that drops the serial or striped executor waits until the borrow ends, and perhaps only
+//! this thread can make room. So the drain task attaches a token while it calls the underlying executor, and
+//! the drop of the serial or striped executor cancels that token. If the drain task waits in the call, this
+//! cancellation makes the drain task continue at once, as if its successor had been refused. So this drop
+//! waits only until the calls of the underlying executor have returned.
 
 use std::ops::Deref;
 use std::task::Waker;
@@ -37,7 +37,7 @@ struct Borrows {
     is_closed: bool,
     /// The threads that borrow the executor now, each with the token of its call.
     borrowers: Vec<(ThreadKey, CancelToken)>,
-    /// The thread that drops the lender, if it waits until all borrows have ended.
+    /// The thread that drops the lender, if this thread is waiting for the end of all borrows.
     owner: WaitList,
 }
 

@@ -33,10 +33,10 @@
 //!
 //! While a drain task waits, its priority is the highest priority of the tasks that have joined the strand
 //! since the drain task was submitted. When a more urgent task joins the strand, the drain task is already in
-//! the queue of the underlying executor. It would be wrong to remove the drain task from the queue and submit
-//! it again: the executor could refuse it, or `shutdown_now` could miss it. So the submitter asks the queue
-//! to [raise](crate::waiting::queue_owner::QueueOwner::raise) the drain task, and the queue changes the
-//! priority under its own lock, in one step.
+//! the queue of the underlying executor. The submitter does not remove the drain task and submit it again,
+//! because the executor could refuse the drain task, or `shutdown_now` could miss it. So the submitter asks
+//! the queue to [raise](crate::waiting::queue_owner::QueueOwner::raise) the drain task, and the queue changes
+//! the priority under its own lock, in one step.
 //!
 //! The submitter does not pass the priority to the queue. Instead, the queue asks the strand for the
 //! priority, under the lock of the queue. So two submitters can raise the drain task at the same time: the
@@ -138,8 +138,8 @@ impl<K: StrandOwner> Strand<K> {
     // ----- the way in -----
 
     /// Puts a task into the strand. If the drain task can still be refused, the task stays in `task`, and the
-    /// waker of the submitter joins the wait list. If a scope would wait for the task for ever, the task
-    /// stays in `task`, too.
+    /// waker of the submitter joins the wait list. The task also stays in `task` if a scope that waits for
+    /// the task would wait for ever.
     pub(crate) fn join(&self, task: &mut Option<Task>, waker: &Waker) -> Result<Joined, Ticket> {
         let me = this_thread();
         let mut state = self.state.lock();
@@ -164,8 +164,8 @@ impl<K: StrandOwner> Strand<K> {
         if rises { self.queue() } else { None }
     }
 
-    /// Does what is necessary after the task `id` has joined: submits a drain task, or raises the priority of
-    /// the drain task in its queue. The caller must hold no lock.
+    /// Submits the drain task, or raises the priority of the drain task in its queue, if this is necessary
+    /// after the task `id` has joined the strand. The caller must hold no lock.
     pub(crate) fn see_to_drain(
         self: &Arc<Self>,
         joined: &Joined,
@@ -266,8 +266,8 @@ impl<K: StrandOwner> Strand<K> {
         }
     }
 
-    /// Runs a task of the strand. Stores in `is_named` whether a snapshot shows the drain task under the name
-    /// of that task.
+    /// Runs a task of the strand. Stores in `is_named` whether a snapshot now shows the drain task with the
+    /// name of that task.
     fn run_task(&self, task: Task, is_named: &mut bool) {
         let label = task.label();
         let was_named = std::mem::replace(is_named, label.name().is_some() || task.drains_a_strand());
@@ -424,7 +424,7 @@ impl Remains {
     }
 }
 
-/// The drain task from the view of the underlying executor.
+/// The drain task, as the underlying executor sees it.
 impl<K: StrandOwner> HandleCell for Strand<K> {
     fn state(&self) -> TaskState {
         TaskState::Pending // a drain task has no handle
@@ -514,7 +514,8 @@ impl<K: StrandOwner> RunningTask for Strand<K> {
     }
 }
 
-/// Tells the starvation detector for what a submitter waits: for the thread that offers the drain task.
+/// Tells the starvation detector that a submitter of this strand waits for the thread that offers the drain
+/// task.
 impl<K: StrandOwner> Source for Strand<K> {
     fn comes_from(&self) -> ComesFrom {
         match self.state.lock().drain {

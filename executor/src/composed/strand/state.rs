@@ -1,6 +1,6 @@
-//! The state of a strand, and the steps that change it. A thread makes each step under the lock of the
-//! strand, and the step returns tasks and wakers. After the caller has released the lock, the caller must
-//! drop or run these tasks, and call these wakers.
+//! The state of a strand, and the steps that change it. Each step runs under the lock of the strand, and
+//! returns tasks and wakers to its caller. After the caller has released the lock, the caller must drop or
+//! run these tasks, and call these wakers.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -81,7 +81,7 @@ impl Priorities {
     }
 }
 
-/// The capacity, in tasks, that an empty strand keeps.
+/// The number of tasks for which an empty strand keeps memory.
 const KEPT: usize = 32;
 
 /// What a step leaves to its caller: when the lock is free, the caller must call these wakers and drop these
@@ -156,8 +156,8 @@ impl StrandState {
         self.rise(priority)
     }
 
-    /// If the drain task has not begun, raises its priority to at least `priority`. Returns whether this has
-    /// changed the drain task's priority.
+    /// If the drain task has not begun, raises its priority to at least `priority`. Returns whether the call
+    /// has changed the drain task's priority.
     fn rise(&mut self, priority: i32) -> bool {
         if matches!(self.drain, DrainState::Runs(_)) || priority <= self.priority {
             return false;
@@ -292,8 +292,8 @@ impl StrandState {
         taken
     }
 
-    /// Returns whether a task must not join, because a user has the drain task and a scope would wait for the
-    /// task.
+    /// Returns true if a task must not join the strand: a user has the drain task, and a scope would wait for
+    /// the task.
     pub(super) fn would_strand(&self, task: Option<&Task>) -> bool {
         self.handed_out && task.is_some_and(Task::is_of_scope)
     }

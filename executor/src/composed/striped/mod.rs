@@ -2,10 +2,10 @@
 //! the threads of one executor.
 //!
 //! Often tasks must keep their order only within a group: the tasks of one connection, one account or one
-//! document. A pool with one thread would keep the order of all tasks, not only of the tasks of a group. A
-//! pool for each group would need a thread for each group. In a striped executor, each group has a *key*. A
-//! key with tasks has a *stripe*: a strand, as in a [`SerialExecutor`](crate::SerialExecutor). A key without
-//! tasks occupies no memory.
+//! document. A pool with one thread keeps the order of all tasks, not only the order within each group. A
+//! separate pool for each group needs at least one thread for each group. In a striped executor, each group
+//! has a *key*. A key with tasks has a *stripe*: a strand, as in a [`SerialExecutor`](crate::SerialExecutor).
+//! A key without tasks occupies no memory.
 //!
 //! ```text
 //!                  ┌ "Ada"   ─▶ ■ ■ ■ ── drain task ─┐
@@ -23,8 +23,8 @@
 //!   task may wait behind a long task of another key. If the first of two tasks in a lane waits for the
 //!   second task, these two tasks never end.
 //! * Another alternative is an ordinary pool with a queue that never gives out two tasks of one stripe at the
-//!   same time. The workers of this pool would have to search the queue for a task that may run now. If a
-//!   worker found only tasks that may not run now, it would sleep although the queue has tasks.
+//!   same time. The workers of this pool must search the queue for a task that they are allowed to run now.
+//!   If a worker finds no task that is allowed to run, the worker sleeps, although the queue has tasks.
 //!
 //! # Invariants
 //!
@@ -105,13 +105,13 @@ use shared::{Home, StripedShared};
 /// # What the underlying executor does
 /// The underlying executor must not be a borrowed reference, because a task must be able to own the executor.
 /// For instance, the executor can be a pool or an [`Arc`] of a pool. For each stripe with tasks, the
-/// underlying executor gets one task, the stripe's *drain task*. The drain task has the place in the queue
-/// that the stripe's first task would have. If the underlying executor refuses the drain task, the submission
-/// of that first task fails. If that executor drops the drain task later, as [`Discard`](crate::Discard)
-/// does, the tasks of the stripe are dropped, and their handles are cancelled. If that executor hands the
-/// drain task out, as its own `shutdown_now` does, the user who runs the drain task runs the stripe. If the
-/// stripe then contains tasks of a [`scope`](crate::ExecutorExt::scope), these tasks are dropped, because the
-/// scope must not wait for that user.
+/// underlying executor gets one task, the stripe's *drain task*. The drain task enters the queue in place of
+/// the stripe's first task. If the underlying executor refuses the drain task, the submission of that first
+/// task fails. If that executor drops the drain task later, as [`Discard`](crate::Discard) does, the tasks of
+/// the stripe are dropped, and their handles are cancelled. If that executor hands the drain task out, as its
+/// own `shutdown_now` does, the user who runs the drain task runs the stripe. If the stripe then contains
+/// tasks of a [`scope`](crate::ExecutorExt::scope), these tasks are dropped, because the scope must not wait
+/// for that user.
 ///
 /// # Priorities and names
 /// While a drain task waits, its [priority](Task::priority) is the highest priority of the tasks that have
@@ -122,10 +122,10 @@ use shared::{Home, StripedShared};
 /// task gets the highest priority of the tasks that are still in the stripe.
 ///
 /// A [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the stripe instead of the drain task:
-/// the task that the drain task is running, or the task that it would run first. [Hooks](crate::Hooks),
-/// comparators and your own queues see the drain task itself. The drain task has an id of its own, and no
-/// name. The drain task runs many tasks, and its outcome is not the outcome of any of them. The pool counts
-/// the drain task as one task. Tasks without a stripe are passed on unchanged.
+/// the task that the drain task is running, or the task that the drain task will run first.
+/// [Hooks](crate::Hooks), comparators and your own queues see the drain task itself. The drain task has an id
+/// of its own, and no name. The drain task runs many tasks, and its outcome is not the outcome of any of
+/// them. The pool counts the drain task as one task. Tasks without a stripe are passed on unchanged.
 ///
 /// # Cancellation
 /// As with [`submit`](crate::ExecutorExt::submit), the token of a task is not a child of the submitter's
@@ -227,8 +227,8 @@ impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
     /// meanwhile.
     ///
     /// With shorter turns, other tasks wait for a shorter time, but each turn costs a submission. So choose
-    /// turns that are just long enough to make the cost of a submission small compared with the cost of a
-    /// turn's tasks.
+    /// the shortest turn for which the cost of one submission is small compared with the cost of the turn's
+    /// tasks.
     ///
     /// ```
     /// use executor::{ManualExecutor, StripedExecutor, prelude::*};
@@ -378,8 +378,8 @@ where
     fn join_stripe(&self, hash: u64, key: K, task: Task) -> Result<(), RejectedExecution> {
         let (shared, id) = (self.shared(), task.id());
         let (mut key, mut task) = (Some(key), Some(task));
-        // Set while the submitter waits until the drain task is accepted or refused: the strand, and the
-        // submitter's ticket in the strand's wait list.
+        // The strand, and the submitter's ticket in the strand's wait list: set while the submitter waits
+        // until the drain task is accepted or refused.
         let waits = RefCell::new(None::<(Arc<Strand<Home<K>>>, Ticket)>);
         let leave_wait_list = || _ = waits.take().map(|(strand, ticket)| strand.leave(ticket));
         let _leaves = OnDrop(leave_wait_list);
@@ -420,8 +420,8 @@ where
     }
 }
 
-/// The owner of the [`StripedShared`] that the drain tasks use. The drop of this owner drops the spare
-/// strands, because each spare strand has an `Arc` that would keep the `StripedShared` alive.
+/// The owner of the [`StripedShared`] that the drain tasks use. Each spare strand has an `Arc` that keeps the
+/// `StripedShared` alive, so the drop of this owner drops the spare strands.
 struct Owner<K>(Arc<StripedShared<K>>);
 
 impl<K> Drop for Owner<K> {
@@ -490,7 +490,7 @@ pub struct StripedStats {
     pub queued: usize,
     /// The number of stripes with a task that is running or is about to run.
     pub running: usize,
-    /// The number of tasks of stripes that have run and ended, with any outcome.
+    /// The number of tasks that have run in stripes and have ended, with any outcome.
     pub completed: u64,
 }
 

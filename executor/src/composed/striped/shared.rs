@@ -164,7 +164,7 @@ impl<K: Send + 'static> StrandOwner for Home<K> {
 }
 
 /// Each stripe has its own queue id. The *lane* in this id is a part of the hash of the stripe's key. Two
-/// stripes can have the same lane, so a request for a lane looks into each strand with that lane.
+/// stripes can have the same lane, so a request for a lane checks each strand with that lane.
 impl<K: Send + 'static> QueueOwner for StripedShared<K> {
     fn cancelled_in_queue(self: Arc<Self>, _queue: QueueId, _by: CancelKind) -> Option<UserCode> {
         if self.tombstones.has_come() && self.tombstones.are_many(|| self.waiting()) {

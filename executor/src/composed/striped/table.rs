@@ -12,10 +12,10 @@
 //!    is idle, or when it is stopped before its drain task has begun. Both steps happen under the lock of the
 //!    table.
 //! 2. After a shutdown, a table with strands has one guard in the lifecycle for all its strands. Before a
-//!    shutdown the lifecycle cannot end, so the strands need no guard. If each strand had a guard, all
-//!    threads would have to take the lock of the lifecycle.
+//!    shutdown the lifecycle cannot end, so the strands need no guard. A guard for each strand would be slow,
+//!    because all threads would have to take the lock of the lifecycle.
 //! 3. For each hash, at most one strand is in the map. A strand is put into the list only if the map already
-//!    has a strand of the same hash. So as long as the list is empty, a look at the map is enough.
+//!    has a strand of the same hash. So as long as the list is empty, it is enough to search the map.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -64,7 +64,7 @@ impl Hasher for Hashed {
 /// strand and another thread would free it.
 const SPARE: usize = 8;
 
-/// The capacity, in strands, that a table always keeps.
+/// The number of strands for which a table always keeps memory.
 const ROOM: usize = 16;
 
 impl<K, L> Table<K, L> {
@@ -179,8 +179,8 @@ impl<K, L> Table<K, L> {
         slot.map(|slot| &slot.strand)
     }
 
-    /// Returns the spare strands; after this call, the table keeps no spare strand. A spare strand has an
-    /// `Arc` of the owner of this table, so the strand and the owner would keep each other alive.
+    /// Returns the spare strands; after this call, the table keeps no spare strand. The spare strands and the
+    /// owner of this table form a cycle of `Arc`s, which this call breaks.
     pub(super) fn give_up_spare(&mut self) -> Option<Vec<Arc<L>>> {
         self.spare.take()
     }
