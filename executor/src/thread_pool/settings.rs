@@ -21,7 +21,8 @@
 //! # Invariants
 //!
 //! 1. At every moment, the settings of a pool satisfy [`PoolSettings::check`].
-//! 2. A factory or a handler that was replaced is dropped outside the lock: its `Drop` is user code.
+//! 2. When a factory or a handler is replaced, the old one is dropped outside the lock: its `Drop` is user
+//!    code.
 
 use std::any::Any;
 use std::error::Error;
@@ -52,7 +53,7 @@ pub(super) struct PoolSettings {
 }
 
 impl PoolSettings {
-    /// Returns the number of threads up to which the pool starts a new thread for each task.
+    /// Returns the number of threads below which the pool starts a new thread for each task.
     pub(super) fn grows_to(&self) -> usize {
         if self.threads_first { self.maximum } else { self.core }
     }
@@ -78,8 +79,8 @@ impl PoolSettings {
     // ANCHOR_END: check
 }
 
-/// Puts a user's value into an `Arc`, unless it is an `Arc<D>` already. So the layers of `Arc` do not pile up
-/// when a caller passes the result of a getter to a setter again and again.
+/// Puts a user's value into an `Arc`, unless it is an `Arc<D>` already. So a caller can pass the result of a
+/// getter to a setter again and again, without a new layer of `Arc` each time.
 pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOnce(H) -> Arc<D>) -> Arc<D> {
     let mut given = Some(given);
     let is_shared = (&mut given as &mut dyn Any).downcast_mut::<Option<Arc<D>>>().and_then(Option::take);
