@@ -109,7 +109,7 @@ pub enum PoolConfigError {
         maximum: usize,
     },
     /// The maximum size is above the core size, but the queue has no bound. A queue without a bound never
-    /// refuses a task, so the pool would never grow.
+    /// refuses a task, so the pool would never have more threads than its core size.
     MaximumNeverReached {
         /// The core size.
         core: usize,
@@ -147,7 +147,7 @@ impl Error for PoolConfigError {}
 into_io_error!(PoolConfigError => kind InvalidInput);
 
 impl ThreadPoolExecutor {
-    /// Returns the core size: up to this number of threads, the pool starts a thread even if the queue has
+    /// Returns the core size: a pool with fewer threads starts a thread for a new task, even if the queue has
     /// room.
     ///
     /// ```
@@ -175,8 +175,8 @@ impl ThreadPoolExecutor {
     ///
     /// # Errors
     /// [`PoolConfigError`] if the new size contradicts the other settings. After an error, the settings stay
-    /// as they are. If the queue has no bound, core and maximum size must be equal;
-    /// [`set_threads`](Self::set_threads) changes both sizes together.
+    /// as they are. If the queue has no bound, core size and maximum size must be equal;
+    /// [`set_threads`](Self::set_threads) changes both sizes at once.
     #[doc(alias = "setCorePoolSize")]
     pub fn set_core_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.core = threads)?;
@@ -326,8 +326,8 @@ impl ThreadPoolExecutor {
         Arc::clone(&self.shared.state.lock().settings.factory)
     }
 
-    /// Replaces the factory: the new factory starts the threads from now on. A factory that
-    /// [`thread_factory`](Self::thread_factory) has returned can be put back.
+    /// Replaces the factory: the new factory starts the threads from now on. A caller can put the previous
+    /// factory back if the caller got it from [`thread_factory`](Self::thread_factory) before.
     ///
     /// ```
     /// use executor::{NamedThreads, ThreadPoolExecutor, prelude::*};
