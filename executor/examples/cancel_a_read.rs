@@ -1,4 +1,5 @@
-//! A thread is blocked in a read from a socket: if the task of this thread is cancelled, the read returns.
+//! Shows a thread that is blocked in a read from a socket: if the task of this thread is cancelled, the read
+//! returns.
 //!
 //! ```sh
 //! cargo run --example cancel_a_read

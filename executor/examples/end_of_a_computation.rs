@@ -1,4 +1,5 @@
-//! Shows a computation that would take hours: either it is cancelled, or its process ends.
+//! Shows a computation that would take hours, and two ways to end it: cancel the computation, or end the
+//! process.
 //!
 //! ```sh
 //! cargo run --example end_of_a_computation -- cancel

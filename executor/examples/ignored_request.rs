@@ -1,4 +1,5 @@
-//! Two loops: one discards the error that carries the request to stop, and the other passes the error on.
+//! Two loops get an error that carries the request to stop: one loop discards the error, and the other loop
+//! passes the error on.
 //!
 //! ```sh
 //! cargo run --example ignored_request -- ignore

@@ -1,4 +1,4 @@
-//! Shows how much faster two tasks of different lengths end when they run at the same time instead of one
+//! Shows how much time a program saves if two tasks of different lengths run at the same time and not one
 //! after the other.
 //!
 //! ```sh
@@ -12,7 +12,8 @@ use std::error::Error;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Sleeps for `units` units of time, as if for a network. The number of cores makes no difference.
+/// Sleeps for `units` units of time, as a task does that waits for a network. A sleep needs no core, so the
+/// number of cores makes no difference.
 fn work(units: u32) {
     thread::sleep(Duration::from_millis(40) * units);
 }

@@ -1,4 +1,4 @@
-//! Draws curves of the time for each threshold, in SVG. Both scales are logarithmic.
+//! Draws the time for each threshold as curves, in SVG. Both scales are logarithmic.
 
 use std::fmt::Write;
 
