@@ -18,7 +18,8 @@ const ROOM: usize = 10;
 struct BrokenPrimeProducer {
     queue: SyncSender<u64>,
     cancelled: AtomicBool,
-    /// The number of sends that have begun. It tells the example when a send must block.
+    /// The number of times that the producer has begun to send a prime. From this number, the example sees
+    /// when a send must block.
     begun: AtomicUsize,
 }
 
