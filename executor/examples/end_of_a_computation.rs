@@ -1,5 +1,4 @@
-//! Shows a computation that would take hours, and two ways to end it: cancel the computation, or end the
-//! process.
+//! Shows two ways to end a computation that would take hours: cancel it, or end its process.
 //!
 //! ```sh
 //! cargo run --example end_of_a_computation -- cancel

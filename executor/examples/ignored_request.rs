@@ -1,5 +1,4 @@
-//! Two loops get an error that carries the request to stop: one loop discards the error, and the other loop
-//! passes the error on.
+//! Two loops get a request to stop as an error: one loop discards the error, the other loop passes it on.
 //!
 //! ```sh
 //! cargo run --example ignored_request -- ignore

@@ -18,8 +18,7 @@ fn main() {
 }
 
 // ----- compared in `bench` -----
-/// The rows in the middle of the picture take longer than the other rows. A thread that has no more rows
-/// takes rows from another thread.
+/// The middle rows take longest. A thread that has no more rows takes rows from another thread.
 pub fn drawn(width: usize, height: usize) -> Vec<u8> {
     let mut picture = vec![0; width * height];
     par_for_each(picture.as_mut_slice().chunks_of(width).enumerated(), |(y, row)| {

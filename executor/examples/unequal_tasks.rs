@@ -12,8 +12,7 @@ use std::error::Error;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Sleeps for `units` units of time, as a task does that waits for a network. A sleep needs no core, so the
-/// number of cores makes no difference.
+/// Waits for `units` units of time, like a task that uses a network. This wait needs no core.
 fn work(units: u32) {
     thread::sleep(Duration::from_millis(40) * units);
 }

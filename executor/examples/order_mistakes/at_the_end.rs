@@ -1,5 +1,4 @@
-//! Two mistakes: a shutdown that waits while it holds the lock, and a shutdown that returns wrappers instead
-//! of the tasks.
+//! Two wrong shutdowns: one waits while it holds the lock, and one returns wrappers instead of tasks.
 
 use crate::line::Line;
 use executor::{Latch, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};

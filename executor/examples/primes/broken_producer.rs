@@ -18,8 +18,7 @@ const ROOM: usize = 10;
 struct BrokenPrimeProducer {
     queue: SyncSender<u64>,
     cancelled: AtomicBool,
-    /// The number of times that the producer has begun to send a prime. From this number, the example sees
-    /// when a send must block.
+    /// The number of sends that have begun, from which the example sees when a send must block.
     begun: AtomicUsize,
 }
 

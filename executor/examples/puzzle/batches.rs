@@ -1,5 +1,4 @@
-//! The quick way: each task has many positions, and gives half of its positions to a new task if there is
-//! room.
+//! The quick way: each task has many positions; if there is room, it gives half of them to a new task.
 
 use super::puzzle::{Position, Puzzle};
 use super::unfinished::{Answer, Unfinished};
@@ -7,8 +6,7 @@ use super::{door::sync::Arc, end::End, search::Search, under_way::UnderWay};
 use executor::{CancelToken, Executor, OwnedPermit, Semaphore, prelude::*};
 use std::collections::VecDeque;
 
-/// Two numbers: the limit for queued and running tasks, and the number of positions between two checks of a
-/// token.
+/// The limit for queued and running tasks, and the number of positions between two checks of a token.
 pub struct Bounds(pub usize, pub usize);
 
 type Part = (VecDeque<Position>, UnderWay<Position>, OwnedPermit);

@@ -2,8 +2,7 @@
 //!
 //! 1. Each task has an [`UnderWay`]. Before a task submits another task, it makes the new task's `UnderWay`,
 //!    and keeps its own. Therefore the count is zero only when no task of the search is left.
-//! 2. A task's `UnderWay` is dropped when the task is dropped: the task may have run, panicked, or been
-//!    refused before.
+//! 2. A task's `UnderWay` is dropped with the task, even if the task has panicked or was refused.
 //! 3. A task calls [`complete`](UnderWay::complete) only after it has looked at all its positions.
 
 use super::door::sync::Arc;

@@ -23,8 +23,8 @@ pub fn silent_join(limit: Duration, task: impl FnOnce() + Send + 'static) {
 #[derive(Debug)]
 pub struct TimedOut;
 
-/// Runs a task on a new thread, and returns how the task ended. When the time is up, the task is told to
-/// stop.
+/// Runs a task on a new thread, and tells the caller how the task ended. When the time is up, the task is
+/// told to stop.
 pub fn timed_run<T: Send + 'static>(
     limit: Duration,
     task: impl FnOnce() -> T + Send + 'static,

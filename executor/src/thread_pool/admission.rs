@@ -19,8 +19,7 @@
 //!    every task without a decision.
 //! 2. While a task waits in the pool, the pool has a live worker. So no task is queued before the first
 //!    worker has begun or after the last worker has left.
-//! 3. The pool gives a refused task back to the submitter unchanged. Only a user's queue that panics can lose
-//!    a task.
+//! 3. A refused task returns to its submitter unchanged. Only a user's queue that panics can lose a task.
 
 use std::io;
 
@@ -89,8 +88,7 @@ impl PoolShared {
     /// Decides about a task under the lock of the state: the long way into the pool.
     ///
     /// The task gets the first of these that is possible: a new thread below core size, a place in the queue,
-    /// or a new thread below maximum size. With `threads_first`, the submitter tries to start a thread first,
-    /// up to maximum size, and then tries the queue.
+    /// or a new thread below maximum size. With `threads_first`, a place in the queue is the last choice.
     fn decide(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
         let mut cancelled = CancelledTasks::of(self); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();

@@ -37,8 +37,7 @@
 //!    Also, no worker sleeps, or at least one live worker is searching for a task. Before a worker sleeps, it
 //!    closes the inbox and makes sure that no task is in it.
 //! 3. Tasks in the inbox were submitted after the tasks in the batch and in the queue.
-//! 4. The inbox never has room for more tasks than the queue would accept if all waiting tasks were in the
-//!    queue.
+//! 4. The inbox never has room for more tasks than the queue would accept if it held all waiting tasks.
 
 use std::collections::VecDeque;
 

@@ -17,9 +17,8 @@
 //! # Invariants
 //!
 //! 1. The phase only changes to a later phase, never to an earlier phase.
-//! 2. `live + starting` is the number of threads of the pool. One of these two numbers includes a thread from
-//!    the moment when the thread is requested until it leaves, or until the pool knows that the thread will
-//!    not start.
+//! 2. `live + starting` is the number of threads of the pool. Each thread is in one of these two numbers from
+//!    the moment when it is requested until it leaves, or until the pool knows that it will not start.
 //! 3. `live` includes the `idle` workers. While `searching` is true, one live worker will look for a task
 //!    before it sleeps.
 //! 4. If a task, a queue or a setting is taken out of the state, it is dropped after the lock was released.

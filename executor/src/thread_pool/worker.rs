@@ -37,8 +37,7 @@
 //! 2. An idle or new worker looks for a task before it leaves. A submitter may count on that worker: perhaps
 //!    the submitter has requested the worker for a task, or has put a task into the inbox or a hand-off queue
 //!    because the worker sleeps or searches.
-//! 3. Under the lock of the state, a worker decides to leave and subtracts itself from the live workers, in
-//!    one step.
+//! 3. A worker decides to leave and is subtracted from `live` in one step, under the lock of the state.
 //! 4. A worker sleeps only after it has closed the inbox and found no task. From this search for a task until
 //!    the worker sleeps, it holds the lock of the state.
 
@@ -117,8 +116,7 @@ struct LiveWorker<'a> {
     fresh: bool,
     first_task: Option<TaskId>,
     left: bool,
-    /// While the worker is counted as live, this value tells the deadlock detector that the thread works for
-    /// the pool.
+    /// Tells the deadlock detector that this thread works for the pool, until the worker leaves.
     role: Option<OnDrop<fn()>>,
 }
 
