@@ -346,7 +346,7 @@ impl WorkerSlots {
 
     /// Waits until all claims of the frozen batch are noted in the worker slots.
     pub(super) fn wait_for_claims(&self, frozen: &Frozen) {
-        // A worker notes a claim at once: between the claim and the note, the worker takes no lock that this
+        // A worker notes a claim at once: between the claim and the note, it takes no lock that the waiting
         // thread holds.
         while self.sum(WorkerSlot::noted) + self.claimed_otherwise < frozen.in_all {
             thread::yield_now();

@@ -312,9 +312,9 @@ impl ThreadPoolBuilder {
     ///
     /// The handler runs on a thread of the timer, outside all locks, and may block. For example, it may make
     /// a [dump](crate::dump()). A panic in the handler goes to the [panic handler](crate::panics). The tasks
-    /// of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe run inside a drain task. Like
-    /// [hooks](crate::TaskInfo), the handler is told of a long turn of the drain task, and not of each task
-    /// in that turn. The watchdog does not watch a pool that was dropped or has terminated.
+    /// of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe run inside a drain task. The handler,
+    /// like [hooks](crate::TaskInfo), is told only of a long turn of the drain task, and not of each task in
+    /// that turn. The watchdog does not watch a pool that was dropped or has terminated.
     ///
     /// ```
     /// use executor::{LongTask, ThreadPoolExecutor, prelude::*};
@@ -379,8 +379,8 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Lets the token `token` stop the pool: the pool's root token becomes a child of `token`. Default: no
-    /// parent.
+    /// Connects the pool with `token`: the pool's root token becomes a child of `token`, and cancelling
+    /// `token` stops the pool. Default: no parent.
     ///
     /// When `token` is cancelled, the tokens of all tasks of the pool are cancelled, too, so the running
     /// tasks see the request and its [reason](CancelToken::reason) at once. Next, a callback of the token

@@ -150,7 +150,8 @@ impl PoolShared {
         }
         self.inbox.reclaim(&mut state);
         let mut never_begun: Vec<Task> = state.first_tasks.drain(..).collect();
-        // If the queue panics, the loop goes on. The loop gives up after as many panics as there were tasks.
+        // If the queue panics, the loop goes on. The loop ends when the queue has panicked as often as there
+        // were tasks.
         let mut panics_left = state.unclaimed();
         loop {
             match ask(|| state.queue.pop()) {
@@ -204,8 +205,8 @@ impl PoolShared {
     }
 }
 
-/// Returns whether this pool waits for the calling thread. If the pool waits for the thread, a wait of the
-/// thread for the pool's end would be a deadlock.
+/// Returns whether this pool waits for the calling thread. If the pool waits for the thread, the thread must
+/// not wait for the pool's end, because this would be a deadlock.
 fn waits_for_this_thread(shared: &PoolShared) -> bool {
     let own = shared.address();
     count_roles(

@@ -352,9 +352,8 @@ pub trait Hooks: Send + Sync {
     /// ```
     fn worker_ended(&self) {}
 
-    /// Called once, when the pool has run its last task and all its threads have left; the calling thread
-    /// may be a thread of the pool that has not left yet. The pool counts as terminated when this method
-    /// has returned.
+    /// Called once, after the last task; the calling thread may be the pool's last thread, and all other
+    /// threads of the pool have left. The pool counts as terminated when this method has returned.
     ///
     /// ```
     /// # use executor::{Hooks, ThreadPoolExecutor, prelude::*};

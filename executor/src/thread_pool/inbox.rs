@@ -202,7 +202,7 @@ impl InboxState {
         self.full.push_back(std::mem::replace(&mut self.slots, next));
     }
 
-    /// Gives the oldest piece to the caller, and takes the caller's empty piece.
+    /// Exchanges the caller's empty piece for the oldest piece of the inbox.
     fn give_piece(&mut self, slots: &mut Vec<TaskSlot>) {
         let Some(oldest) = self.full.pop_front() else { return std::mem::swap(&mut self.slots, slots) };
         let empty = std::mem::replace(slots, oldest);

@@ -35,13 +35,13 @@
 //!
 //! # The fast path
 //!
-//! The state has one lock. In a busy pool, all threads would contend for the lock of the state. So while no
-//! worker must be woken, submitters only leave their tasks in the `inbox`. While there are tasks in the
-//! `batch`, a worker claims a task by an addition to a counter. In its own worker slot, the worker counts the
-//! tasks that it has begun and completed. So in a busy pool, a submission takes only the lock of the inbox,
-//! and a worker begins a task without a lock. Only submitters and the worker that makes the next batch take
-//! the lock of the inbox. Only a pool with a [`FifoQueue`](crate::FifoQueue) has a fast path: any other queue
-//! chooses the next task at the moment when a worker takes a task.
+//! The state has one lock. If a busy pool had only the lock of the state, all threads would contend for it.
+//! So while submitters need not wake a worker, they only leave their tasks in the `inbox`. While there are
+//! tasks in the `batch`, a worker claims a task by an addition to a counter. In its own worker slot, the
+//! worker counts the tasks that it has begun and completed. So in a busy pool, a submission takes only the
+//! lock of the inbox, and a worker begins a task without a lock. Only submitters and the worker that makes
+//! the next batch take the lock of the inbox. Only a pool with a [`FifoQueue`](crate::FifoQueue) has a fast
+//! path: any other queue chooses the next task at the moment when a worker takes a task.
 //!
 //! ```text
 //!                                      ┌──▶ worker ─┐  claims, begins, counts in its worker slot
@@ -128,8 +128,8 @@ use shared::PoolShared;
 /// An executor with threads of its own and a queue.
 ///
 /// [`builder`](Self::builder) has all settings; [`fixed`](Self::fixed), [`cached`](Self::cached) and
-/// [`single`](Self::single) make the usual pools. The pool starts its threads when tasks arrive. A task's
-/// panic ends no thread.
+/// [`single`](Self::single) make the usual pools. The pool starts its threads when tasks arrive. If a task
+/// panics, its thread does not end.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, prelude::*};

@@ -26,8 +26,8 @@
 //!
 //! 1. While a submitter sleeps in the wait list, the flag is raised, or the first submitter in the list was
 //!    told of room and has not yet tried again.
-//! 2. A submitter that leaves the wait list, for any reason, raises the flag and notifies the next submitter:
-//!    the room of which the leaving submitter was told may still be free.
+//! 2. A submitter that leaves the wait list, for any reason, raises the flag and notifies the next submitter,
+//!    because room that was announced to the leaving submitter may still be free.
 //! 3. No lock is held while a submitter calls `admit` or sleeps.
 //!
 //! In this file, *room* means everything that can change the pool's answer to a submitter: a place in the

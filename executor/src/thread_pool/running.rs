@@ -52,9 +52,9 @@ impl PoolShared {
         let Some(watchdog) = &self.watchdog else { return };
         let Some(next) = Instant::now().checked_add(watchdog.period()) else { return };
         let pool = Arc::downgrade(self);
-        // The look may begin at once, and registers the next look. But the look waits for this lock until its
-        // own registration is stored: a registration that is stored too late would replace the next
-        // registration and so end the looks.
+        // The watchdog's job may begin at once, and then registers the next job. But the job waits for this
+        // lock until its own registration is stored: if this registration were stored later, it would replace
+        // the next registration, and no further job would run.
         let mut next_look = watchdog.next_look.lock();
         let before = next_look.replace(time::at(next, move || pool.upgrade()?.look()));
         drop(next_look);

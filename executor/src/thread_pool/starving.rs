@@ -15,7 +15,7 @@
 //!
 //! # Invariants
 //!
-//! 1. If a waiting thread asks this question, the pool may answer that all its workers wait, and the thread
+//! 1. If a waiting thread asks whether all workers of a pool wait, the pool may say yes, and the thread
 //!    relies on this answer. Until that thread checks its wait again, the inbox is closed, and each new task
 //!    makes the thread check its wait. When a worker leaves or fails to start, all threads that have asked
 //!    must check their waits again.
