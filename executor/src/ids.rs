@@ -90,9 +90,10 @@ impl fmt::Display for TaskId {
 pub(crate) struct QueueId(NonZeroU64);
 
 impl QueueId {
-    /// The number of bits of an id that hold the lane. `queue_membership.rs` stores one bit together with an
-    /// id, so 39 bits are left for the number of the queue owner. The 39 bits are enough for a million new
-    /// queue owners per second for six days, or for ten thousand per second for a year and a half.
+    /// The number of bits in an id that store the number of the lane. `queue_membership.rs` stores one bit
+    /// together with an id, so 39 bits are left for the number of the queue owner. The 39 bits are enough for
+    /// a million new queue owners per second for six days, or for ten thousand per second for a year and a
+    /// half.
     const LANE_BITS: u32 = 24;
 
     /// The number of different queue ids that a queue owner has.

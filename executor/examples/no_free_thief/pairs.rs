@@ -35,7 +35,7 @@ fn occupy(execute: &impl Fn(Job)) -> Sender<()> {
     open
 }
 
-/// Counts the jobs that have met their partner. Stops counting if for a second no job meets its partner.
+/// Counts the jobs that have met their partner. Stops counting if no job meets its partner within a second.
 pub fn watch(met: &Receiver<()>) -> String {
     for count in 0.. {
         match met.recv_timeout(Duration::from_secs(1)) {

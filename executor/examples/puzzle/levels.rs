@@ -29,8 +29,8 @@ fn visit<P: Puzzle>(search: &Search<P>, part: &[Position], token: &CancelToken) 
     Ok(Part::Next(all_next))
 }
 
-/// At most `tasks` tasks search each level. A level has fewer tasks if the positions are too few to give a
-/// batch to each of `tasks` tasks.
+/// At most `tasks` tasks search each level. A level has fewer tasks if it has too few positions for `tasks`
+/// batches.
 pub fn solve<P: Puzzle>(search: &Arc<Search<P>>, pool: &dyn Executor, tasks: usize) -> Answer {
     let mut level = vec![search.start()?];
     while !level.is_empty() {

@@ -9,8 +9,7 @@ const COARSE: u64 = 50_000;
 
 #[derive(Clone, Copy, Default)]
 pub struct Granularity {
-    /// The number of queued pieces from which a join no longer offers a piece, or `None` while pieces are
-    /// coarse.
+    /// If this many pieces are queued, a join offers no further piece; `None` while pieces are coarse.
     pub enough: Option<usize>,
     pieces: u32,
     since: Option<u64>,

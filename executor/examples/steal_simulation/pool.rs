@@ -1,4 +1,4 @@
-//! A simulated pool: its clock, its sleeping workers, and the rule for which worker is woken.
+//! A simulated pool: its clock, its sleeping workers, and how it chooses the worker that it wakes.
 
 use super::costs::Costs;
 use super::log::{Event, Run, What};

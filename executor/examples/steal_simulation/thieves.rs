@@ -1,4 +1,4 @@
-//! Chooses the worker that takes a piece, as in `executor/src/fork_join/{seat,worker}.rs`.
+//! How workers offer pieces and take pieces from each other, as in `executor/src/fork_join/{seat,worker}.rs`.
 
 use super::log::What;
 use super::pool::Pool;
