@@ -111,8 +111,9 @@ impl Batch {
     pub(super) fn claim(&self) -> Option<Task> {
         let place = self.next.0.fetch_add(1, Ordering::SeqCst);
         let slot = self.slots.get(place)?;
-        // SAFETY: the counter gives each place to one claim. After a reclaim or a freeze, no claim gets a
-        // place until the counter is set back to its old value. So only this claim has this place.
+        // SAFETY: the counter gives each place to only one claim. After the batch is reclaimed or frozen, no
+        // claim gets a place until the counter is set back to its old value. So only this claim has this
+        // place.
         let task = unsafe { slot.take() };
         debug_assert!(task.is_some(), "a place is claimed once");
         task

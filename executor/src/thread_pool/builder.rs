@@ -301,8 +301,8 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets a watchdog, which tells the handler once of each task that runs for longer than `limit`. Default:
-    /// none.
+    /// Sets a watchdog, which calls the handler once for each task that runs for longer than `limit`.
+    /// Default: none.
     ///
     /// The watchdog looks at the running tasks four times in each period of `limit`, but at most once every
     /// millisecond. So when a task has run for 1.25 times the limit, the handler has been told of it. A task

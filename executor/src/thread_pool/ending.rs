@@ -15,8 +15,8 @@
 //!
 //! A task, a hook or a thread factory that closes its own pool would wait for itself. So each thread notes,
 //! as a [`Role`], which pools wait for the thread and why. If the pool waits for a thread, and this thread
-//! asks to wait for the pool's end, the call returns at once. If the pool's own thread factory submits a
-//! task, and would have to wait for the thread that it must start itself, the pool refuses the task.
+//! asks to wait for the pool's end, the call returns at once. If the pool's thread factory submits a task
+//! that would have to wait for the thread that the factory must start, the pool refuses the task.
 //!
 //! # Invariants
 //!

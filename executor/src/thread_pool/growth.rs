@@ -79,7 +79,7 @@ impl PoolShared {
     /// Calls the factory outside the lock, to start a thread with or without a first task.
     ///
     /// After a failure the caller holds the lock again, and no longer counts as `in_factory`. The caller must
-    /// take its task back before it releases the lock: otherwise another thread could drop the task.
+    /// take its task back before it releases the lock, so that no other thread drops the task.
     pub(super) fn order_worker<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'_, PoolData>,

@@ -125,7 +125,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use crate::sync::Arc;
 use shared::PoolShared;
 
-/// An executor with threads of its own and a queue.
+/// An executor that has its own threads and a queue.
 ///
 /// [`builder`](Self::builder) has all settings; [`fixed`](Self::fixed), [`cached`](Self::cached) and
 /// [`single`](Self::single) make the usual pools. The pool starts its threads when tasks arrive. If a task
