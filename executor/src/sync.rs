@@ -309,7 +309,7 @@ pub(crate) mod system_name {
         Some(pool[..cut.unwrap_or(0)].trim_end_matches('-').to_owned() + &number)
     }
 
-    /// Gives the calling thread a name for the system. The name that
+    /// Sets the name under which the system shows the calling thread. The name that
     /// [`Thread::name`](std::thread::Thread::name) returns stays the same.
     ///
     /// The call writes the name to a file of the system, because the standard library can name only new threads. A

@@ -143,14 +143,14 @@ use shared::PoolShared;
 ///
 /// # What bounds it
 ///
-/// Every submission takes the lock of the inbox, and every claim adds to the counter of the batch. An access
-/// to the lock or the counter is short. But only one thread at a time can use the lock or the counter, so
-/// more threads do not make the pool faster. On a machine with two cores, one thread alone submitted a task
-/// in 23 ns, and a worker alone took and ran an empty task in 31 ns. Two submitters at once took 74 ns for
-/// each task, and two workers took 47 ns. With two threads, most of the time was spent on the cache line that
-/// both threads write. So, by Amdahl's law, one pool can accept at most some 14 million tasks a second and
-/// run at most some 21 million, with any number of processors. `cargo run --release --bin pools -- gate` in
-/// `bench/` measures these limits on your machine.
+/// Every submission takes the lock of the inbox, and every claim adds to the counter of the batch. One use of
+/// the lock or the counter takes little time. But only one thread at a time can use the lock or the counter,
+/// so more threads do not make the pool faster. On a machine with two cores, one thread alone submitted a
+/// task in 23 ns, and a worker alone took and ran an empty task in 31 ns. Two submitters at once took 74 ns
+/// for each task, and two workers took 47 ns. With two threads, most of the time was spent on the cache line
+/// that both threads write. So, by Amdahl's law, one pool can accept at most some 14 million tasks a second
+/// and run at most some 21 million, with any number of processors. `cargo run --release --bin pools -- gate`
+/// in `bench/` measures these limits on your machine.
 ///
 /// So one pool keeps at most some 14 processors busy with tasks of 1 µs, and at most some 140 processors with
 /// tasks of 10 µs. A program that comes near the limit of its pool has two ways out:

@@ -95,8 +95,8 @@ impl Timing {
         Self::default()
     }
 
-    /// Makes hooks that call `log` at the end of the pool. The argument of `log` can be printed: it
-    /// implements `Display`.
+    /// Makes hooks that call `log` when the pool ends. The argument of `log` can be printed: it implements
+    /// `Display`.
     ///
     /// ```
     /// # use executor::{ThreadPoolExecutor, Timing};
