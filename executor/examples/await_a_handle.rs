@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 // ANCHOR: block_on
-/// Acts as the smallest possible runtime: polls one future, and sleeps until the next poll is worthwhile.
+/// Acts as the smallest possible runtime: polls one future, and sleeps until a poll can make progress.
 fn block_on<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut future = pin!(future);

@@ -1,4 +1,4 @@
-//! A thread is blocked in a read from a socket: if the task of this thread is cancelled, the read returns.
+//! A thread waits in a read from a socket; when the task of this thread is cancelled, the read returns.
 //!
 //! ```sh
 //! cargo run --example cancel_a_read

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::thread;
 
 // ANCHOR: threads
-/// Starts a task with two helper threads. Both threads ask for the current token.
+/// Starts a task with two helper threads. Each of the two threads asks for its current token.
 fn with_helpers() -> [String; 2] {
     let token = CancelToken::current();
     let check = || {

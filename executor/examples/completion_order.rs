@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: images
-/// The images in the order of the page, each with the time for its download, in units of 0.3 seconds.
+/// The images in the order of the page; each image has the time for its download, in units of 0.3 seconds.
 const IMAGES: [(&str, u32); 4] = [("banner", 4), ("photo", 3), ("logo", 1), ("map", 2)];
 // ANCHOR_END: images
 

@@ -1,7 +1,8 @@
-//! A pool of core size zero. If "no threads unless the queue is full" is read literally, a pool of core size
-//! zero never runs a task; early versions of `java.util.concurrent` had this fault. Here a pool of core size
-//! zero has one thread while there is work, and more threads only when the queue is full. The single thread
-//! surprises users who set the maximum to ten threads and expected ten.
+//! A pool of core size zero. Read literally, the rule "no threads unless the queue is full" means that a pool
+//! of core size zero never runs a task; early versions of `java.util.concurrent` had this fault. In this
+//! library, a pool of core size zero has one thread while there is work, and more threads only when the queue
+//! is full. A user who sets the maximum to ten threads may expect ten threads, and is surprised to see only
+//! one.
 //!
 //! ```sh
 //! cargo run --example core_zero

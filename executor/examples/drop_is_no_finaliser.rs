@@ -1,6 +1,6 @@
-//! A finaliser of a garbage collector runs at an unknown time, or never. `Drop` runs at a place that the
-//! source code shows. `Drop` is skipped only if the program asks to skip `Drop`, or if two values own each
-//! other.
+//! The finaliser of a garbage-collected value runs at an unknown time, or never. `Drop` runs at a place that
+//! the source code shows. `Drop` does not run in two cases: the program asks to skip it, or two values own
+//! each other.
 //!
 //! ```sh
 //! cargo run --example drop_is_no_finaliser

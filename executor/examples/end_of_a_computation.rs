@@ -1,4 +1,4 @@
-//! Shows a computation that would take hours: either it is cancelled, or its process ends.
+//! Shows two ways to end a computation that would take hours: cancel it, or end its process.
 //!
 //! ```sh
 //! cargo run --example end_of_a_computation -- cancel

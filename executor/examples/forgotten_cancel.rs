@@ -1,4 +1,4 @@
-//! A time limit without a cancel: the waiter stops waiting, but the work continues.
+//! Shows a time limit without a cancellation: the waiter stops waiting, but the task continues.
 //!
 //! ```sh
 //! cargo run --example forgotten_cancel

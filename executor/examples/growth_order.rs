@@ -1,5 +1,5 @@
-//! Shows the order in which a pool finds room for a task (core, queue, maximum, saturation), and how the
-//! pool's surplus threads end.
+//! Shows what a pool tries, in order, for a new task (core, queue, maximum, saturation), and how the pool's
+//! surplus threads end.
 //!
 //! ```sh
 //! cargo run --example growth_order

@@ -1,4 +1,4 @@
-//! Five ways in which the wait for a task can end, and a `match` that distinguishes them.
+//! Shows five ways in which the wait for a task can end, and a `match` that distinguishes them.
 //!
 //! ```sh
 //! cargo run --example how_a_join_ends

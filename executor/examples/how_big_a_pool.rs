@@ -1,4 +1,4 @@
-//! Shows how many threads are enough for chains of tasks, in which each task waits for the next task.
+//! Shows how many threads are enough for chains of tasks: in a chain, each task waits for the next task.
 //!
 //! ```sh
 //! cargo run --example how_big_a_pool
@@ -11,7 +11,7 @@ use std::iter::repeat_n;
 use std::sync::{Arc, Barrier};
 
 // ANCHOR: chain
-/// For each level: the level's pool, and the barrier at which the level's tasks wait for each other.
+/// The pool of each level, and the barrier at which the tasks of the level wait for each other.
 type Levels = Arc<Vec<(Arc<ThreadPoolExecutor>, Barrier)>>;
 
 /// A task of one level; it waits for a task of the next level, if there is a next level.

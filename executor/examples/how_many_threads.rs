@@ -1,6 +1,7 @@
 //! Measures the throughput of four kinds of tasks with more and more threads, and prints the advice of the
-//! formula for each kind. The example also shows how a measurement under overload makes the formula give
-//! wrong advice. The example takes some twenty seconds. Run the example on a machine that does nothing else.
+//! formula for each kind. The example also shows that the formula gives wrong advice if the measurement is
+//! made under overload. The example takes some twenty seconds. Run the example on a machine that does nothing
+//! else.
 //!
 //! ```sh
 //! cargo run --release --example how_many_threads
@@ -93,8 +94,8 @@ fn advice(measured: &WaitCompute) -> String {
 }
 // ANCHOR_END: measure
 
-// This is a separate function, so that all callers run the same machine code. If the compiler made several
-// copies of this code, the work could run faster in a task than in the measurement of the work.
+// This function is separate, so that all its callers run the same machine code. If the compiler made several
+// copies of this code, the copy in a task could be faster than the copy in the measurement.
 #[inline(never)]
 fn compute(steps: u32) {
     for step in 0..steps {

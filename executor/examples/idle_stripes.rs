@@ -1,5 +1,5 @@
-//! Uses a million stripes, one after the other, and shows how many stripes exist at a time and how many are
-//! left at the end.
+//! Uses a million stripes one after the other, and shows two numbers: how many stripes exist at a time, and
+//! how many are left at the end.
 //!
 //! ```sh
 //! cargo run --release --example idle_stripes

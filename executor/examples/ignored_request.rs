@@ -1,4 +1,4 @@
-//! Two loops: one discards the error that carries the request to stop, and the other passes the error on.
+//! Two loops get a request to stop as an error: one loop discards the error, the other loop passes it on.
 //!
 //! ```sh
 //! cargo run --example ignored_request -- ignore

@@ -20,7 +20,7 @@ fn for_the_request(pool: &ThreadPoolExecutor, request: CancelToken) -> Result<Ha
     Ok(pool.submit(move || request.attach(wait_for_an_answer))?)
 }
 
-/// Waits under a token that is a child of two tokens: the request's token and the task's own token.
+/// Waits with a token that is a child of two tokens: the request's token and the task's own token.
 fn for_both(pool: &ThreadPoolExecutor, request: CancelToken) -> Result<Handle, Box<dyn Error>> {
     let both = move || CancelToken::linked([&request, &CancelToken::current()]);
     Ok(pool.submit(move || both().attach(wait_for_an_answer))?)

@@ -22,7 +22,7 @@ fn count(calls: &Mutex<u32>, compute: impl Fn()) {
 }
 // ANCHOR_END: count
 
-/// Sleeps long enough that another thread can come and help.
+/// Sleeps so long that another thread has time to come and help.
 fn work() {
     sleep(Duration::from_micros(50));
 }

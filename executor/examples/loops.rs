@@ -1,4 +1,4 @@
-//! Two loops whose iterations become tasks. Tasks are right for one loop and wrong for the other loop.
+//! Two loops whose iterations become tasks. One loop should use tasks, and the other loop should not.
 //!
 //! ```sh
 //! cargo run --example loops

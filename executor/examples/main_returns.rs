@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// A value whose drop must clean up.
+/// A value that must clean up when it is dropped.
 struct Desk(&'static str);
 
 impl Drop for Desk {

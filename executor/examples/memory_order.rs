@@ -65,8 +65,8 @@ fn both_saw_nothing(rounds: usize, order: Ordering) -> usize {
 #[repr(align(128))]
 struct Apart(AtomicBool);
 
-/// A place where two threads wait for each other. The threads spin instead of sleeping, so that both continue
-/// at the same moment.
+/// A meeting point, at which each of two threads waits for the other thread. The threads spin instead of
+/// sleeping, so that both continue at the same moment.
 #[derive(Default)]
 struct Meeting {
     came: AtomicUsize,

@@ -11,7 +11,7 @@ use executor::{CancelToken, Latch};
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 
-/// The time that a page may take.
+/// The time limit for a page.
 const LIMIT: Duration = Duration::from_secs(1);
 
 /// A page asks three other servers for data. Only the price arrives.

@@ -1,4 +1,5 @@
-//! A cancel marks the whole tree and releases all waiters before the first callback runs.
+//! When a token is cancelled, the whole tree of tokens is marked and all waiters are released before the
+//! first callback runs.
 //!
 //! ```sh
 //! cargo run --example order_of_a_cancel

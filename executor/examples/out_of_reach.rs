@@ -1,5 +1,5 @@
-//! A cancel cannot reach a thread that waits for a lock. The program can only continue without the blocked
-//! thread, which stays blocked.
+//! A cancellation cannot reach a thread that waits for a lock. The program can only continue without the
+//! blocked thread, which stays blocked.
 //!
 //! ```sh
 //! cargo run --example out_of_reach

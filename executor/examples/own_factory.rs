@@ -1,5 +1,5 @@
-//! A user's own thread factory, which lets several pools share a budget of threads. If a pool wants more
-//! threads than it gets, the pool works with the threads that it has; a pool that gets no thread returns an
+//! A user's own thread factory: it lets several pools share a limited number of threads. If a pool gets fewer
+//! threads than it wants, it works with the threads that it has; if a pool gets no thread, it returns an
 //! error to its submitter.
 //!
 //! ```sh

@@ -1,5 +1,5 @@
-//! Work that checks no token runs in a process of its own. When the result of the work is no longer needed,
-//! the process is killed.
+//! Shows work that checks no token, and that therefore runs in a separate process. When the result of the
+//! work is no longer needed, the process is killed.
 //!
 //! ```sh
 //! cargo run --features task-execution/processes --example process_of_its_own
@@ -16,7 +16,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Represents a library function that does not return.
+/// Stands for a library function that does not return.
 fn work() {
     println!("half of the result");
     thread::sleep(Duration::from_secs(3600));
@@ -24,8 +24,8 @@ fn work() {
 }
 
 // ANCHOR: process
-/// Runs `work` in a separate process, sends the lines of its output to `printed`, and waits for the end of
-/// the process.
+/// Runs `work` in a separate process, sends each line that the process prints to `printed`, and waits until
+/// the process has ended.
 fn in_a_process(wanted: &CancelToken, printed: &Sender<String>) -> io::Result<ExitStatus> {
     let mut child = Command::new(env::current_exe()?).arg("work").stdout(Stdio::piped()).spawn()?;
     let output = child.stdout.take();

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints the cost of each task if the submitter waits only for the last task; the cost is the median of nine
+/// Prints the cost per task for a submitter that waits only for the last task; the cost is the median of nine
 /// runs.
 fn print(name: &str, pool: ThreadPoolBuilder) -> Result<(), Box<dyn Error>> {
     let pool = pool.build()?;

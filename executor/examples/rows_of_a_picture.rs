@@ -1,4 +1,4 @@
-//! Draws a picture in a parallel loop over its rows. Then the example adds a frame, pixel by pixel.
+//! Draws a picture in a parallel loop over the picture's rows. Then the example adds a frame, pixel by pixel.
 //!
 //! ```sh
 //! cargo run --example rows_of_a_picture
@@ -18,7 +18,7 @@ fn main() {
 }
 
 // ----- compared in `bench` -----
-/// The rows in the middle take longest. A thread that has no more rows takes rows from another thread.
+/// The middle rows take longest. A thread that has no more rows takes rows from another thread.
 pub fn drawn(width: usize, height: usize) -> Vec<u8> {
     let mut picture = vec![0; width * height];
     par_for_each(picture.as_mut_slice().chunks_of(width).enumerated(), |(y, row)| {

@@ -1,4 +1,5 @@
-//! Three tasks under three execution policies: only the executor that is passed in changes.
+//! Runs three tasks under three execution policies: the three runs differ only in the executor that is passed
+//! in.
 //!
 //! ```sh
 //! cargo run --example same_tasks_three_policies

@@ -1,5 +1,5 @@
-//! Five tasks are submitted at once to a pool with one thread and room for one more task; the example shows
-//! what each saturation policy does with the tasks.
+//! Five tasks are submitted at once to a pool with one thread and room for one waiting task; the example
+//! shows what each saturation policy does with the tasks.
 //!
 //! ```sh
 //! cargo run --example saturation

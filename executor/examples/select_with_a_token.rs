@@ -1,4 +1,4 @@
-//! A `select!` that waits for numbers, for a time-out, and for the cancel of its task.
+//! A `select!` that waits for three events: a number, a time-out, and the cancellation of its task.
 //!
 //! ```sh
 //! cargo run --example select_with_a_token

@@ -1,5 +1,5 @@
-//! When a pool is stopped, its threads return from blocking calls: one thread from `accept`, and one from
-//! `read`.
+//! When a pool is stopped, each of its threads returns from its blocking call: one thread from `accept`, and
+//! one thread from `read`.
 //!
 //! ```sh
 //! cargo run --example stop_a_server

@@ -24,7 +24,7 @@ impl<P: Send + Sync> Hooks for Fuse<P> {
 }
 // ANCHOR_END: fuse
 
-/// Drops this `Arc` of the pool, and returns whether the pool still exists. The pool still exists if its
+/// Drops the given `Arc` of the pool, and returns whether the pool still exists. The pool still exists if its
 /// hook has an `Arc` of the pool, too.
 fn lives_on(pool: Arc<ThreadPoolExecutor>) -> bool {
     let pool_is_there = Arc::downgrade(&pool);

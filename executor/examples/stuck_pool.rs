@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Leaves out the ages of the tasks, which differ from run to run.
+/// Leaves out the ages of the tasks, because each run prints other ages.
 fn without_ages(dump: &str) -> String {
     dump.lines().filter_map(|line| line.split(", for at least").next()).collect::<Vec<_>>().join("\n")
 }

@@ -1,5 +1,5 @@
 //! A stripe with many tasks and a stripe with few tasks share one thread. The example shows which stripe ends
-//! earlier when turns are short.
+//! earlier if the turns of the stripes are short.
 //!
 //! ```sh
 //! cargo run --example taking_turns

@@ -15,7 +15,7 @@ const BUDGET: Duration = Duration::from_millis(300);
 const QUICK: Duration = Duration::from_millis(1);
 const SLOW: Duration = Duration::from_secs(3600);
 
-/// Asks the server of another company, which answers after the time `after`.
+/// Asks the server of another company; the answer comes after the time `after`.
 fn ask<T: Send + 'static>(answer: T, after: Duration) -> FutureTask<T> {
     FutureTask::cancellable(move |token| token.sleep(after).map(|()| answer))
 }
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn advertisement(pool: &ThreadPoolExecutor, delay: Duration) -> Result<&'static str, Box<dyn Error>> {
     let end = Instant::now() + BUDGET;
     let advertisement = pool.submit(ask("buy this", delay))?;
-    // At this point the program draws the page itself, and the drawing uses a part of the time budget.
+    // Here a real program would draw the page itself, and drawing would use up a part of the time budget.
     match advertisement.join_timeout(end.saturating_duration_since(Instant::now())) {
         Ok(text) => Ok(text),
         Err(JoinError::TimedOut(late)) => {

@@ -1,4 +1,4 @@
-//! Shows how much faster two tasks of different lengths end when they run at the same time instead of one
+//! Shows how much time a program saves if two tasks of different lengths run at the same time and not one
 //! after the other.
 //!
 //! ```sh
@@ -12,7 +12,7 @@ use std::error::Error;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Sleeps for `units` units of time, as if for a network. The number of cores makes no difference.
+/// Waits for `units` units of time, like a task that uses a network. This wait needs no core.
 fn work(units: u32) {
     thread::sleep(Duration::from_millis(40) * units);
 }

@@ -39,7 +39,7 @@ fn main() {
     whole_pools(rounds);
 }
 
-/// Prints the median of the results that `measure` returns in `rounds` rounds.
+/// Calls `measure` in `rounds` rounds, and prints the median of the results.
 fn row(rounds: usize, what: &str, measure: impl FnMut() -> f64) {
     let mut found: Vec<f64> = iter::repeat_with(measure).take(rounds).collect();
     found.sort_by(f64::total_cmp);
@@ -96,7 +96,7 @@ fn contention(rounds: usize) {
     row(rounds, "two threads, one counter", || side_by_side(2, count));
 }
 
-/// Returns the time that a thread takes for each `work` while `threads` threads do the same work.
+/// Returns the time that a thread needs for one call of `work` while `threads` threads all call `work`.
 fn side_by_side(threads: usize, work: impl Fn(usize) + Sync) -> f64 {
     let start = Barrier::new(threads);
     let measure = |thread| {
@@ -128,8 +128,8 @@ enum Waits {
     Asleep,
 }
 
-/// Hands numbers to another thread. Returns two times: the time that the giver of a number spends on the
-/// hand-over, and the time until the receiver has the number.
+/// Hands numbers to another thread. Returns two times: the time that the giver needs to hand over a number,
+/// and the time until the receiver has the number.
 fn hand_over(waits: Waits) -> (f64, f64) {
     const NUMBERS: u32 = 100;
     let clock = Instant::now();
@@ -177,8 +177,8 @@ fn nanos(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).expect("a few seconds")
 }
 
-/// Reads the value again and again until the value has changed. From time to time the loop yields, because on
-/// a single core the other thread needs the core.
+/// Reads a value again and again until the value has changed. From time to time the loop yields, because on a
+/// single core the other thread needs the core.
 fn look_until(found: impl Fn() -> bool) {
     for look in 1_u32.. {
         match look % 256 {
@@ -196,7 +196,7 @@ fn batching(rounds: usize) {
     row(rounds, "all that is there at a time", || pass_on(mem::swap));
 }
 
-/// Returns the average time that a number takes to pass through a queue.
+/// Returns the average time that a number needs to pass through a queue.
 fn pass_on(take: impl Fn(&mut VecDeque<u32>, &mut VecDeque<u32>)) -> f64 {
     let queue = Mutex::new(VecDeque::new());
     let start = Barrier::new(2);

@@ -1,4 +1,4 @@
-//! Three parties ask the same kind of work to stop, and the work can tell which party asked.
+//! Three parties ask tasks of the same kind to stop, and each task can tell which party has asked.
 //!
 //! ```sh
 //! cargo run --example who_asked
@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: work
-/// Code of a lower layer: this code does not know which parties can ask it to stop.
+/// Code of a lower layer: it does not know which parties can ask it to stop.
 fn look_up() -> Result<&'static str, Cancelled> {
     CancelToken::current().sleep(Duration::from_secs(3600))?;
     Ok("found")

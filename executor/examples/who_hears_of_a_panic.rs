@@ -1,5 +1,5 @@
-//! Four tasks panic. A thread that joined one of the tasks learns of that task's panic; the pool's panic
-//! handler reports the other panics.
+//! Four tasks panic. A thread that joins a panicked task learns of the panic; the pool's panic handler
+//! reports the panics of the tasks that no thread joins.
 //!
 //! ```sh
 //! cargo run --example who_hears_of_a_panic

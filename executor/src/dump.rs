@@ -1,7 +1,7 @@
 //! A dump: what all pools of the process are doing, and which thread waits for what.
 //!
 //! A dump is for the moment when a program hangs and its operator wants to know why. The list of queue owners
-//! (`waiting/queue_owner.rs`) contains all pools that exist, and the wait graph contains the waits without a
+//! (`waiting/queue_owner.rs`) contains all existing pools, and the wait graph contains the waits without a
 //! deadline. The dump asks the pools and the graph, and combines the answers: below each running task, the
 //! dump says what the thread of the task waits for.
 //!
@@ -25,7 +25,7 @@ use crate::waiting::pool_dump::{PATIENCE, PoolDump, QueuedDump, RunDump};
 use crate::waiting::queue_owner::all_owners;
 use crate::waiting::starvation::{TaskRef, WaitsFor};
 
-/// The shortest age of a run that a dump shows; a shorter age does not help an operator.
+/// The shortest running time that a dump shows; shorter times do not help an operator.
 const LEAST_AGE: Duration = Duration::from_millis(1);
 
 /// A description of all pools of the process: see [`dump`]. `Display` shows the description, in several
@@ -54,8 +54,8 @@ impl fmt::Display for Dump {
 /// * the first twenty of the waiting tasks, in their order.
 ///
 /// The last part lists the other waiting threads, such as a thread of a
-/// [`ThreadPerTaskExecutor`](crate::ThreadPerTaskExecutor). The text is for people: its form may change in
-/// any version.
+/// [`ThreadPerTaskExecutor`](crate::ThreadPerTaskExecutor). The text is for people: a new version of the
+/// library may change its form.
 ///
 /// ```
 /// use executor::{Latch, Semaphore, Task, ThreadPoolExecutor, dump, prelude::*};
@@ -82,21 +82,21 @@ impl fmt::Display for Dump {
 ///
 /// # What it knows
 ///
-/// A wait is known if a thread of an executor waits in a call of this crate, without a deadline, for a task,
+/// A wait is known if a thread of an executor waits without a deadline, in a call of this crate, for a task,
 /// for permits, for room, or for the end of a scope. A thread that waits for a lock of the standard library,
-/// for a [`Latch`](crate::Latch) or for the system is shown as running, without a wait. The holders of permits
-/// are known if all holders are threads of executors.
+/// for a [`Latch`](crate::Latch) or for the system is shown as running, without a wait. The holders of
+/// permits are known if all holders are threads of executors.
 ///
-/// No clock is read when a task begins. So a dump shows the age of a run only if an earlier dump, or the
-/// [watchdog](crate::ThreadPoolBuilder::watchdog) of the pool, has seen the same run. The age is the time
-/// since the dump or the watchdog first saw the run.
+/// No clock is read when a task begins. So a dump shows how long a task has run only if an earlier dump, or
+/// the [watchdog](crate::ThreadPoolBuilder::watchdog) of the pool, has seen the task run. The time shown is
+/// the time since the dump or the watchdog first saw the task run.
 ///
 /// # Blocking
-/// The call blocks for a short time only. A user's comparator or a user's queue can hang under the lock of
-/// its pool. If the lock of a pool stays busy for a tenth of a second, the dump says so, and continues with
-/// the next pool. The call takes time in proportion to the number of waiting tasks. Any code may call the
-/// function, even a task or a hook. On Unix, with the feature `signals`, `dump_at_sigquit` lets an operator
-/// ask for a dump from outside.
+/// The call of this function blocks for a short time only. A user's comparator or a user's queue can hang
+/// under the lock of its pool. If the lock of a pool stays busy for a tenth of a second, the dump says so,
+/// and continues with the next pool. The call takes time in proportion to the number of waiting tasks. Any
+/// code may call the function, even a task or a hook. On Unix, with the feature `signals`, `dump_at_sigquit`
+/// lets an operator ask for a dump from outside.
 #[doc(alias = "jstack")]
 #[doc(alias = "ThreadMXBean")]
 #[must_use = "a dump is only shown if it is printed"]
@@ -110,13 +110,13 @@ pub fn dump() -> Dump {
     Dump(text)
 }
 
-/// The known facts about the threads and the pools.
+/// The facts about threads and pools from which a dump is drawn.
 struct Picture {
     threads: BTreeMap<ThreadKey, Option<String>>,
-    /// The threads of the tasks that have begun.
+    /// For each task that has begun, the thread that runs it.
     tasks: BTreeMap<TaskId, ThreadKey>,
     pools: BTreeMap<QueueId, String>,
-    /// The descriptions of the waits that the dump has not drawn yet.
+    /// For each waiting thread, the description of its wait, until the dump has drawn it.
     waits: BTreeMap<ThreadKey, (Option<TaskRef>, String)>,
 }
 
@@ -168,7 +168,7 @@ impl Picture {
         Ok(text)
     }
 
-    /// Draws the running tasks of a pool. If one thread has several tasks on its stack, only the topmost task
+    /// Draws the running tasks of a pool. If one thread has several tasks on its stack, only the task on top
     /// waits.
     fn draw_running(&mut self, text: &mut String, running: &[RunDump]) -> fmt::Result {
         for (place, run) in running.iter().enumerate() {
@@ -226,8 +226,8 @@ impl Picture {
         }
     }
 
-    /// Returns a text that names the places, with a space in front. Returns an empty text if there is no
-    /// place.
+    /// Returns a text that names the given places, and that begins with a space. Returns an empty text if
+    /// `places` is empty.
     fn places(&self, mut places: Vec<Location>) -> String {
         places.sort_unstable();
         places.dedup();
@@ -247,8 +247,8 @@ impl Picture {
         name.unwrap_or("a thread without a name")
     }
 
-    /// Returns the name of a queue's owner. A pool is never asked for its name, because the lock of a thread pool
-    /// protects that name.
+    /// Returns the name of a queue's owner. The dump never asks a pool for its name, because the lock of a
+    /// thread pool protects that name.
     fn owner(&self, queue: QueueId) -> String {
         let known = self.pools.get(&queue.of_all_lanes()).cloned();
         let asked = || queue.owner().filter(|owner| owner.dumped().is_none()).map(|owner| owner.name());

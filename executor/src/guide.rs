@@ -30,10 +30,10 @@
 //!
 //! # A first path
 //!
-//! The first path leads from `submit` to the result. Each stop answers a question that the previous stop
-//! raises. A reader needs no other file at a stop. Together the stops have some sixteen hundred lines, half
-//! of them comments. The path does not treat three subjects: how a pool grows and ends, cancellation, and the
-//! other queues.
+//! The first path leads from `submit` to the result. Each part of the path answers a question that the
+//! previous part raises. To understand a part, a reader needs no other file. Together the parts have some
+//! sixteen hundred lines; half of these lines are comments. Three subjects are not on the path: how a pool
+//! grows and ends, cancellation, and the other queues.
 //!
 //! 1. `executor/mod.rs`, up to `fn submit_cancellable`: what it means to hand over a task.
 //! 2. `executor/simple.rs`: three executors that fit on a page, and what is wrong with them.
@@ -52,8 +52,8 @@
 //! # The walk of a task
 //!
 //! The walk follows a task from `pool.submit(f)` to the thread that joins the task, function by function. The
-//! rows of this table show the steps of the task from top to bottom. In one row the task goes back to an
-//! earlier function, and the row says so.
+//! rows of this table show the steps of the task from top to bottom. In one row the task returns to an
+//! earlier function; the row says so.
 //!
 //! | where | function | what happens |
 //! |---|---|---|

@@ -10,8 +10,8 @@ use crate::sync::{ids, thread_local};
 /// The id of a task, unique in the process. Ids do not show the order in which tasks were made.
 ///
 /// A program that gives ids to its clients sends the number, or the text of [`Display`](fmt::Display). When a
-/// client sends an id back, the program converts it with [`From`] or with [`FromStr`]. An id from a
-/// client can have a number that no task has.
+/// client sends an id back, the program converts it with [`From`] or with [`FromStr`]. A client may send an
+/// id with a number that no task has.
 ///
 /// ```
 /// use executor::{FutureTask, TaskId};
@@ -33,8 +33,8 @@ impl TaskId {
         self.0
     }
 
-    /// Returns a new id. Each thread takes ids from its own block of ids, because with a single counter, all
-    /// submissions in the process would compete for one cache line.
+    /// Returns a new id. Each thread takes ids from its own block of ids: with one counter for the process,
+    /// all submissions would compete for the cache line of that counter.
     pub(crate) fn next() -> Self {
         const BLOCK: u64 = 1024;
         static BLOCKS: ids::AtomicU64 = ids::AtomicU64::new(0);
@@ -50,7 +50,7 @@ impl TaskId {
             next.set(id + 1);
             id
         });
-        // A thread that is ending has no thread-locals any more, so it takes a whole block for one id.
+        // A thread that is ending has no thread-locals any more, so it uses up a whole block for one id.
         Self(id.unwrap_or_else(|_| new_block()))
     }
 }
@@ -90,9 +90,10 @@ impl fmt::Display for TaskId {
 pub(crate) struct QueueId(NonZeroU64);
 
 impl QueueId {
-    /// The number of bits of an id that hold the lane. `queue_membership.rs` stores one bit together with an
-    /// id, so 39 bits are left for the number of the queue owner. The 39 bits are enough for a million new
-    /// queue owners per second for six days, or for ten thousand per second for a year and a half.
+    /// The number of bits in an id that store the number of the lane. `queue_membership.rs` stores one bit
+    /// together with an id, so 39 bits are left for the number of the queue owner. The 39 bits are enough for
+    /// a million new queue owners per second for six days, or for ten thousand per second for a year and a
+    /// half.
     const LANE_BITS: u32 = 24;
 
     /// The number of different queue ids that a queue owner has.
@@ -107,7 +108,7 @@ impl QueueId {
         Self::from_number(id.expect("fewer than 2^39 queue owners exist")).expect("the first number is 1")
     }
 
-    /// Returns the id of the queue owner's first queue. The id of the first queue is also used for all queues
+    /// Returns the id of the queue owner's first queue. The id of the first queue also identifies all queues
     /// of the queue owner together.
     pub(crate) fn of_all_lanes(self) -> Self {
         let id = self.number() >> Self::LANE_BITS << Self::LANE_BITS;
@@ -153,7 +154,7 @@ pub(crate) fn this_thread() -> ThreadKey {
     ThreadKey(key.unwrap_or_else(|_| new()))
 }
 
-/// The place of a task, or of the holder of something that threads wait for.
+/// The place of a task, or the place of the holder of a resource that threads wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Location {
     /// The task is at a place from which a thread can run it at any time.

@@ -1,5 +1,5 @@
-//! Task execution on threads: pools, handles, cancellation, schedules and fork/join. The library is for programs
-//! whose tasks block or fail, must keep an order, or must end in time.
+//! Task execution on threads: pools, handles, cancellation, schedules and fork/join. The library is for
+//! programs with tasks that block or fail, that must keep an order, or that must end in time.
 //!
 //! **A lock may be held across a join, a scope or a parallel loop.** A thread that waits for the pieces of a job
 //! runs only pieces of that job. So a thread that holds a lock cannot begin other work that needs the same lock.
@@ -18,11 +18,13 @@
 //! ```
 //!
 //! * **Cancellation reaches every blocking call** of the library: joins, sleeps, semaphores, channels,
-//!   sockets. A token has a reason and can have a deadline. A scope's tasks inherit the caller's token.
-//! * **No failure is lost.** A panic is an error at the join, or goes to a handler. A refused task is
+//!   sockets. A token has a reason and can have a deadline. The tasks of a scope inherit the token of the
+//!   scope's caller.
+//! * **No failure is lost.** A panic becomes an error at the join, or a handler gets it. A refused task is
 //!   returned in the error, and `shutdown_now` returns the tasks that have not begun.
-//! * **Waits that can never end are reported**: for example, tasks wait for tasks until no thread is left.
-//! * **A handle can be joined, polled or awaited**, from any runtime or without a runtime.
+//! * **Waits that can never end are reported**: for example, if all threads wait for tasks and no thread is
+//!   left to run these tasks.
+//! * **A handle can be joined, polled or awaited**, in any async runtime or without one.
 //! * By default the library needs no other package, and it contains no async runtime.
 //!
 //! # Which executor
@@ -134,8 +136,8 @@
 //! ```
 //!
 //! **From async code.** A handle is a future, for any runtime. If the future is dropped, the task continues;
-//! after [`cancel_on_drop`](TaskHandle::cancel_on_drop), the drop cancels the task. A thread without a
-//! runtime calls [`block_on`], which ends early if the thread's task is cancelled.
+//! after a call of [`cancel_on_drop`](TaskHandle::cancel_on_drop), dropping the future cancels the task. A
+//! thread without a runtime calls [`block_on`], which returns early if the task of that thread is cancelled.
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, block_on, prelude::*};
@@ -190,9 +192,10 @@
 //!
 //! # A lock across a join
 //!
-//! The example is a parallel loop inside a parallel loop, under a lock. In some pools, a waiting thread runs
-//! any job. In one of these pools, a thread that holds the lock for one outer piece can begin another outer
-//! piece, which waits for the same lock. With this library the code always ends:
+//! In this example, an outer parallel loop locks a mutex, and runs an inner parallel loop while the mutex is
+//! locked. In some pools, a waiting thread runs any job. In such a pool, a thread that holds the lock for one
+//! outer piece can begin another outer piece, which waits for the same lock. With this library the code
+//! always ends:
 //!
 //! ```
 //! use executor::fork_join::{ForkJoinPool, par_for_each};
@@ -276,7 +279,7 @@
 //!   On Unix, the feature also adds `dump_at_sigquit`, which shows what all pools do when the process gets
 //!   SIGQUIT.
 //! * `timer-slack`, on Linux: the thread that watches the time for a [`ScheduledThreadPoolExecutor`] wakes up
-//!   only one or two microseconds late; without this feature, it is about fifty microseconds late.
+//!   only one or two microseconds late; without this feature, it wakes up about fifty microseconds late.
 //! * `tracing`: [`NamedThreads`] reports when its threads begin and end, and a pool reports when its tasks
 //!   starve each other.
 //!
@@ -303,7 +306,7 @@
 //!
 //! The module [`guide`] explains the source to its readers.
 #![warn(missing_docs)]
-// On docs.rs each item says which feature it needs.
+// On docs.rs, the page of each item says which feature the item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(docsrs, doc(auto_cfg(hide(feature = "loom", feature = "shuttle"))))]
 // Under a model checker, the stand-ins of `thread_local!` have no const form.
@@ -400,7 +403,7 @@ pub use system::shutdown_hooks;
 
 pub mod guide;
 
-/// The traits whose methods callers use on executors: `use executor::prelude::*`.
+/// The traits whose methods callers use on executors, to be imported together: `use executor::prelude::*`.
 pub mod prelude {
     pub use crate::{Executor as _, ExecutorExt as _, ExecutorService as _};
 }

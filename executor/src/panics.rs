@@ -5,19 +5,19 @@
 //! User code runs in many places: in tasks, in callbacks, and in the `Drop` of the values that a task has
 //! captured or returned. A panic in user code must not end a thread, leave a lock locked, or make a count
 //! wrong. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`] drops a user's value.
-//! `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. Neither of them stops the
-//! unwinding of a shutdown hook that has called `exit`: the payload of that unwinding is a [`Departure`], not a
-//! panic.
+//! `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. After a shutdown hook has
+//! called `exit`, neither `contain` nor `discard` lets the hook continue: the payload of that unwinding is a
+//! [`Departure`], not a panic.
 //!
 //! # Who gets a report
 //!
 //! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. But if a task was
-//! handed over with `execute`, or its handle was dropped, no code gets the panic as an error. A program that
-//! writes its log elsewhere, counts failures, or restarts failed tasks would not learn of the panic. So a
-//! [`Panic`] records whether it was *read*: returned by a join or a poll, or passed to `on_done`. When the
-//! last copy of an unread panic is dropped, a handler gets a report: the handler of the pool
-//! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or, if the pool has no
-//! handler, the handler of the process ([`set_handler`]).
+//! handed over with `execute`, or its handle was dropped, no code gets the panic as an error. Without a
+//! further report, a program that writes its own log, counts failures, or restarts failed tasks would not
+//! learn of the panic. So a [`Panic`] records whether it was *read*: returned by a join or a poll, or passed
+//! to `on_done`. When the last copy of an unread panic is dropped, a handler gets a report: the handler of
+//! the pool ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or, if the pool
+//! has no handler, the handler of the process ([`set_handler`]).
 //!
 //! ```
 //! use std::sync::mpsc;
@@ -78,7 +78,8 @@ struct Caught {
     origin: Mutex<Origin>,
 }
 
-/// The task that panicked and the handler that gets the report. The task and the handler can each be unknown.
+/// The task that panicked and the handler that gets the report. The task or the handler may be unknown, or
+/// both.
 #[derive(Default)]
 struct Origin {
     task: Option<Box<str>>,
@@ -128,8 +129,8 @@ impl Panic {
     }
 
     /// Returns the backtrace of the panic, if [`panics::install_hook`](crate::panics::install_hook) was
-    /// called before. Returns `None` if the last panic on the thread that caught this panic had another
-    /// payload. So the result is usually `None` for a payload from another source, as in
+    /// called before. Returns `None` if the last panic on the catching thread had a different payload than
+    /// this panic. So the result is usually `None` for a payload from another source, as in
     /// [`Promise::panic_with`](crate::Promise::panic_with).
     ///
     /// ```
@@ -144,8 +145,8 @@ impl Panic {
         self.0.backtrace.as_ref()
     }
 
-    /// Takes the payload that [`catch_unwind`] would have returned. Returns `None` if the payload was taken
-    /// before, through this value or a clone.
+    /// Takes the payload of the panic, the same value that [`catch_unwind`] returns. Returns `None` if the
+    /// payload was taken before, through this value or a clone.
     ///
     /// ```
     /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -164,8 +165,8 @@ impl Panic {
         self.0.payload.lock().take()
     }
 
-    /// Continues the panic on this thread with its payload (or with the message, if the payload was taken),
-    /// without calling the panic hook a second time.
+    /// Continues the panic on this thread with its payload (or with the message, if the payload was taken);
+    /// the panic hook is not called a second time.
     ///
     /// ```
     /// # use executor::{FutureTask, JoinError};
@@ -184,8 +185,8 @@ impl Panic {
         resume_unwind(payload)
     }
 
-    /// Records the handler that gets a report if the panic stays unread, and the task that panicked, if there
-    /// is one.
+    /// Records the task that panicked, if there is one, and the handler that gets a report if no caller reads
+    /// the panic.
     pub(crate) fn set_origin(&self, task: Option<String>, handler: Option<Arc<dyn PanicHandler>>) {
         let mut origin = self.0.origin.lock();
         origin.task = task.map(Into::into);
@@ -252,13 +253,13 @@ impl Drop for Caught {
 }
 // ANCHOR_END: unread
 
-/// User code that is run once, on any thread.
+/// A closure of user code that is run once, on any thread.
 pub(crate) type UserCode = Box<dyn FnOnce() + Send>;
 
 /// Runs user code. If the code panics, returns the panic as an error.
 pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
     // Unwind safety: after a panic, the values that the closure has captured are dropped, or they belong to
-    // the user. State of this crate is never lent to user code.
+    // the user. User code never borrows the state of this crate.
     catch_unwind(AssertUnwindSafe(user_code)).map_err(Panic::new)
 }
 
@@ -283,10 +284,10 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 
 // ----- an unwinding that is no panic -----
 
-/// The payload of the unwinding that ends a shutdown hook when the hook calls `exit`. The thread that runs
-/// the hooks catches this payload, with [`contain_unless_left`]. But a `catch_unwind` inside the hook, of the
-/// library or of the user, may catch the payload first and drop it. If the drop of the payload returned, the
-/// hook would continue after its `exit`. So the drop blocks the thread until the process ends.
+/// The payload with which a shutdown hook unwinds when the hook calls `exit`. The thread that runs the hooks
+/// catches this payload, with [`contain_unless_left`]. But a `catch_unwind` inside the hook, in the library
+/// or in user code, may catch the payload first and drop it. The hook must not continue after its call of
+/// `exit`, so the drop of the payload must not return. The drop blocks the thread until the process ends.
 pub(crate) struct Departure(Option<UserCode>);
 
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
@@ -317,8 +318,8 @@ fn no_departure(payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
     }
 }
 
-/// Runs user code that a [`Departure`] can end. The error is the panic, or `None` if a departure has ended
-/// the code.
+/// Runs user code, and catches a panic or a [`Departure`] that ends the code. The error is the panic, or
+/// `None` if a departure has ended the code.
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
 pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R, Option<Panic>> {
     catch_unwind(AssertUnwindSafe(user_code)).map_err(|payload| match payload.downcast::<Departure>() {
@@ -333,7 +334,7 @@ pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R,
 // ----- reports to a handler -----
 
 /// A handler that gets reports of unread panics. Closures implement this trait. An [`Arc`] of a handler is
-/// also a handler, so that pools can share a handler.
+/// also a handler, so several pools can share one handler.
 ///
 /// The thread that drops the last copy of the panic, usually the worker, calls the handler outside all locks.
 /// A panic in the handler itself is caught and not reported again.
@@ -391,8 +392,8 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
     }
 }
 
-/// The known facts about a panic, or about a [starvation deadlock](crate::Starvation). The text of a report
-/// is one line for a log, with the backtrace below this line if there is one.
+/// The facts that a handler gets about a panic, or about a [starvation deadlock](crate::Starvation). The text
+/// of a report is one line for a log; if there is a backtrace, it is below this line.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, panics::PanicReport, prelude::*};
@@ -410,7 +411,8 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PanicReport<'a> {
-    /// The message of the panic. For a starvation, a text that says which task waits for which other task.
+    /// The message of the panic. For a starvation, a text that names the tasks and says for which task each
+    /// of them waits.
     pub message: &'a str,
     /// The thread that panicked or starved, if it has a name.
     pub thread: Option<&'a str>,
@@ -421,7 +423,7 @@ pub struct PanicReport<'a> {
     /// True if the task was cancelled while it ran. In this case, the task's handle could not return the
     /// panic.
     pub after_cancel: bool,
-    /// True if no code has panicked, but the task has starved: the task waited for a result that could never
+    /// True if no code has panicked, but the task has starved: it waited for a result that could never
     /// arrive, got a [`Starvation`](crate::Starvation) as an error, and has not read the error.
     pub starved: bool,
 }
@@ -457,9 +459,9 @@ impl fmt::Display for PanicReport<'_> {
 
 static HANDLER: RwLock<Option<Arc<dyn PanicHandler>>> = RwLock::new(None);
 
-/// Sets the handler of the process, which gets the panics of all pools without a handler of their own. Returns
-/// the previous handler, so that the caller can restore it later. A thread that is calling the previous handler
-/// keeps that handler until the call has returned.
+/// Sets the handler of the process, which gets the panics of all pools that do not have their own handler.
+/// Returns the previous handler, so that the caller can restore it later. A thread that is calling the
+/// previous handler keeps that handler until the call has returned.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -522,8 +524,8 @@ thread_local! {
     static BACKTRACE: RefCell<Option<(PayloadKind, Backtrace)>> = const { RefCell::new(None) };
 }
 
-/// The properties that identify a payload, before and after the catch. The address of the payload cannot
-/// identify it, because the payload moves into a box between the panic and the catch.
+/// The properties by which a payload is recognised before and after it is caught. The address of the payload
+/// cannot identify it, because the payload moves into a box between the panic and the catch.
 #[derive(PartialEq)]
 struct PayloadKind {
     kind: TypeId,
@@ -554,7 +556,7 @@ thread_local! {
     static KEPT: RefCell<Vec<Panic>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps a panic until the lock is free, or at the latest until this thread ends.
+/// Keeps a panic until the lock is free, or until this thread ends.
 pub(crate) fn keep(panic: Panic) {
     let _ = KEPT.try_with(|kept| kept.borrow_mut().push(panic));
 }

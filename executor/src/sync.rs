@@ -1,15 +1,15 @@
 //! The only module through which this crate uses threads, locks and time.
 //!
 //! No other file of this crate names `std::sync::Mutex`, `std::thread` or `std::time::Instant`. So a reader
-//! finds all primitives of the library in one place. The package in `executor/model` can compile these sources
-//! with stand-ins for the primitives ([loom], [shuttle]). The stand-ins try out thread schedules one by one.
+//! finds all primitives of the library in one place. The package in `executor/model` can compile these
+//! sources with stand-ins for the primitives ([loom], [shuttle]). The stand-ins let a model checker try out
+//! thread schedules one by one.
 //!
 //! Three types have no stand-in, on purpose. Neither loom nor shuttle needs to control the counts of `Arc`
 //! and `Weak`, and a [`Duration`] is only a number.
 //!
-//! A panic does not poison the locks of this module. It is a rule that user code never runs under a lock of
-//! this crate. So a panic under a lock can only come from a bug in this crate, and even then guards keep the
-//! counts right.
+//! A panic does not poison the locks of this module. User code must never run under a lock of this crate. So
+//! a panic under a lock can only come from a bug in this crate, and even then guards keep the counts right.
 //!
 //! [loom]: https://docs.rs/loom
 //! [shuttle]: https://docs.rs/shuttle
@@ -33,7 +33,7 @@ mod primitives {
     }
     pub(crate) use lazy_static;
 
-    /// Memory that threads access without a lock. Instead of a lock, a protocol between the threads protects
+    /// Memory that threads access without locking. Instead of a lock, a protocol between the threads protects
     /// the memory. The models check that no two accesses happen at the same time.
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -52,20 +52,20 @@ mod primitives {
         }
     }
 
-    /// How many times an idle thread yields, and then looks for a task again, before it sleeps. In a steady
-    /// stream of tasks, the next task arrives while the thread is still yielding. A yield costs far less than
-    /// a sleep and a wake-up.
+    /// The number of times that an idle thread yields and then looks for a task again, before it sleeps. In a
+    /// steady stream of tasks, the next task arrives while the thread is still yielding. A yield costs far
+    /// less than a sleep and a wake-up.
     pub(crate) const PATIENCE: u32 = 10;
 
-    /// Returns whether a thread may spin while it waits for another thread. A thread may spin only if both
-    /// threads can run at the same time. The first call asks the system for the number of processors;
-    /// later calls return the same answer.
+    /// Returns whether a thread may spin (wait in a loop without sleeping) for another thread. A thread may
+    /// spin only if both threads can run at the same time. The first call asks the system for the number of
+    /// processors; later calls return the same answer.
     pub(crate) fn spinning_helps() -> bool {
         static HELPS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
         *HELPS.get_or_init(|| thread::available_parallelism().is_ok_and(|processors| processors.get() > 1))
     }
 
-    /// Channels whose blocking calls also end at a stop or a deadline.
+    /// Channels whose blocking calls also end when they are stopped or when a deadline has passed.
     #[cfg(feature = "channel")]
     pub(crate) mod channel {
         use std::convert::Infallible;
@@ -125,7 +125,7 @@ mod primitives {
             }
         }
 
-        /// Completes the operation on `stop`, because a selected operation must be completed.
+        /// Receives from `stop` if `stop` was selected, because a selected operation must be completed.
         fn finish(selected: SelectedOperation<'_>, stop: Option<&Receiver<Infallible>>) {
             let _ = stop.map(|stop| selected.recv(stop));
         }
@@ -136,7 +136,8 @@ mod primitives {
         mutex.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Waits on `condvar` until a notification or until `deadline`. The result says whether the time is up.
+    /// Waits on `condvar` until a notification or until `deadline`. The result says whether the deadline has
+    /// passed.
     pub(crate) fn wait_until<'a, T>(
         condvar: &Condvar,
         guard: MutexGuard<'a, T>,
@@ -167,8 +168,8 @@ pub mod program;
 #[cfg(any(feature = "channel", feature = "loom", feature = "shuttle"))]
 pub(crate) use primitives::channel;
 
-/// `lazy_static!` makes a value at its first use: one value for the process or, under a model, one
-/// value for each execution.
+/// `lazy_static!` makes a value at its first use: one value per process or, under a model, one value per
+/// execution.
 pub(crate) use primitives::{
     Instant, MutexGuard, PATIENCE, UnsafeCell, atomic, lazy_static, spinning_helps, thread, thread_local,
 };
@@ -188,8 +189,8 @@ impl<T> Mutex<T> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Takes the lock, unless another thread holds it for longer than `patience`. With a patience of zero,
-    /// the call tries to take the lock once.
+    /// Takes the lock; gives up if another thread holds the lock for longer than `patience`. With a patience
+    /// of zero, the call tries to take the lock once.
     pub(crate) fn lock_within(&self, patience: Duration) -> Option<MutexGuard<'_, T>> {
         let end = Instant::now() + patience;
         loop {
@@ -208,14 +209,13 @@ impl<T> Mutex<T> {
     }
 }
 
-/// A value in cache lines of its own: a thread that writes the value does not slow down threads that use
-/// other values. The alignment is the size of two cache lines, because processors fetch two lines at a
-/// time.
+/// A value in cache lines of its own: a thread that writes this value does not slow down threads that use
+/// other values. The alignment is the size of two cache lines, because processors fetch two lines at a time.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct CachePadded<T>(pub(crate) T);
 
-/// For a test: a counter of the locks that threads take if they take part in the test.
+/// For a test: a counter of the locks that the threads of the test take.
 #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 pub(crate) mod locks_taken {
     use std::cell::Cell;
@@ -255,7 +255,7 @@ impl Condvar {
         Self(primitives::Condvar::new())
     }
 
-    /// Unlocks, waits for a notification and takes the lock again. The thread can wake up without a
+    /// Releases the lock, waits for a notification and takes the lock again. The thread can wake up without a
     /// notification.
     pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -281,8 +281,8 @@ impl Condvar {
     }
 }
 
-/// Counters for names and ids, which only have to be unique. So the counters are `static` and not modelled:
-/// all executions of a model share them on purpose.
+/// Counters that give unique numbers to names and ids. All executions of a model share these counters on
+/// purpose, so the counters are `static` and have no stand-in.
 pub(crate) mod ids {
     pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 }
@@ -296,8 +296,8 @@ pub(crate) mod system_name {
     /// thread, and `number` is the number of the thread in `pool`. Returns `None` if the system can keep the
     /// name `whole`, and also under a model.
     ///
-    /// Linux would cut off the number, and show all threads of the pool under one name. So the short name has
-    /// the whole number, and as much of the pool's name as fits.
+    /// From the whole name, Linux would cut off the number, and so show all threads of the pool under one
+    /// name. So the short name has the whole number, and as much of the pool's name as fits.
     pub(crate) fn short(whole: &str, pool: &str, number: impl std::fmt::Display) -> Option<String> {
         let is_model = cfg!(feature = "loom") || cfg!(feature = "shuttle");
         if is_model || !cfg!(target_os = "linux") || whole.len() <= KEPT {
@@ -309,8 +309,8 @@ pub(crate) mod system_name {
         Some(pool[..cut.unwrap_or(0)].trim_end_matches('-').to_owned() + &number)
     }
 
-    /// Gives the calling thread a name for the system. The call does not change the name that
-    /// [`Thread::name`](std::thread::Thread::name) returns.
+    /// Sets the name under which the system shows the calling thread. The name that
+    /// [`Thread::name`](std::thread::Thread::name) returns stays the same.
     ///
     /// The call writes the name to a file of the system, because the standard library can name only new threads. A
     /// system that does not have the file shows the first bytes of the whole name.
@@ -320,7 +320,7 @@ pub(crate) mod system_name {
 }
 
 /// Types for state that belongs to the process and not to an executor. This state is set once or twice and is
-/// not part of a protocol, so it is not modelled.
+/// not part of a protocol, so its types have no stand-in.
 pub(crate) mod process {
     pub(crate) use std::sync::{OnceLock, PoisonError, RwLock};
     pub(crate) use std::thread_local;

@@ -1,4 +1,4 @@
-//! A series with a hundred runs, one every 10 ms. Each run takes 2 ms.
+//! A series with a hundred runs: one run every 10 ms. Each run takes 2 ms.
 
 use executor::ScheduledThreadPoolExecutor;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -1,5 +1,5 @@
-//! A task is planned for two seconds from now. The question is what happens to the task if its executor ends
-//! before the task is due.
+//! A task is planned for two seconds from now. The example shows what happens to the task if its executor
+//! ends before the task is due.
 
 use executor::{ScheduledThreadPoolExecutor, TaskHandle, prelude::*};
 use std::time::{Duration, Instant};

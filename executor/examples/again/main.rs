@@ -1,5 +1,5 @@
-//! Shows the times at which a series runs. Each argument selects one subject: delays that add up, late runs,
-//! runs that panic, changes of the series, or the end of its pool.
+//! Shows when the runs of a series begin. Each argument selects one subject: delays that add up, late runs,
+//! runs that panic, changes of a series, or the end of the pool.
 //!
 //! ```sh
 //! cargo run --example again -- drift|late|panics|changes|ends
@@ -34,7 +34,7 @@ fn main() {
 }
 
 /// Returns the time of an event as a number of periods after `start`, rounded down to a multiple of 0.5. No
-/// run is early, so the rounding hides only the small delays of a busy machine.
+/// run begins early, so the rounding hides only the small delays of a busy machine.
 fn periods(start: Instant, period: Duration, when: Instant) -> String {
     let halves = when.duration_since(start).div_duration_f64(period / 2).floor();
     format!("{:.1}", halves / 2.0)

@@ -1,5 +1,5 @@
-//! The classic listing: the submitter takes a permit. The task is wrapped in a closure that gives the permit
-//! back.
+//! The classic listing of a bounded executor: the submitter takes a permit for the task. The task is wrapped
+//! in a closure that gives the permit back.
 
 use crate::trials::Bounded;
 use executor::{CutShort, Executor, ManualExecutor, Semaphore, prelude::*};

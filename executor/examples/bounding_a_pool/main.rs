@@ -1,4 +1,4 @@
-//! Limits the number of tasks in an executor that refuses tasks, discards tasks, or is shut down.
+//! Limits the number of tasks in an executor; this executor refuses tasks, discards tasks, or is shut down.
 //!
 //! ```sh
 //! cargo run --example bounding_a_pool -- classic   # loses its permits

@@ -1,4 +1,5 @@
-//! Shows whether a submitter waits, how a program changes the bound, and which call ends which executor.
+//! Shows three things: whether a submitter waits, how a program changes the bound, and which call ends which
+//! executor.
 
 use executor::{BoundedExecutor, ManualExecutor, RejectedExecution, ThreadPoolExecutor, prelude::*};
 use std::{thread, time::Duration};

@@ -1,11 +1,11 @@
-//! Shows what can happen to a task in a bounded executor instead of a normal run.
+//! Shows what can happen to a task in a bounded executor if the task does not run normally.
 
 use executor::{BoundedExecutor, ManualExecutor, RejectReason, prelude::*};
 use std::sync::{Arc, mpsc};
 use std::{thread, time::Duration};
 
-/// An executor that lets its inner executor have at most two tasks. The trial decides what the inner executor
-/// does with the two tasks.
+/// An executor with a bound: its inner executor has at most two of its tasks at a time. Each trial decides
+/// what the inner executor does with the two tasks.
 pub trait Bounded: Send + Sync + 'static {
     fn submit(&self) -> Result<(), String>;
     fn below(&self) -> &ManualExecutor;

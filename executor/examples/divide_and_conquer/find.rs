@@ -8,7 +8,7 @@ pub const PIECE: usize = 1000;
 
 // ANCHOR: find
 /// Returns the index of `wanted`, or `None` if the slice does not contain `wanted`. If the slice contains
-/// `wanted` several times, returns any of the indices.
+/// `wanted` several times, returns the index of any of these elements.
 pub fn find<T: PartialEq + Sync>(items: &[T], wanted: &T) -> Option<usize> {
     find_in(items, wanted, 0, &AtomicBool::new(false))
 }

@@ -1,5 +1,5 @@
-//! Five problems that are solved by divide and conquer. The example compares each result with the result that
-//! one thread computes.
+//! Solves five problems by divide and conquer. The example compares each result with the result that one
+//! thread computes.
 //!
 //! ```sh
 //! cargo run --example divide_and_conquer

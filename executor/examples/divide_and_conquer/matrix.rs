@@ -1,5 +1,5 @@
-//! Computes the product of two matrices, which are stored row by row in slices. One task computes the first
-//! half of the product's rows while another task computes the second half.
+//! Computes the product of two matrices; a slice contains the rows of each matrix, one after the other. One
+//! task computes the first half of the product's rows while another task computes the second half.
 
 use executor::fork_join::join;
 

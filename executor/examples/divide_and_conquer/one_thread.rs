@@ -11,8 +11,8 @@ pub fn multiply(a: &[u32], b: &[u32], inner: usize, width: usize) -> Vec<u64> {
     a.chunks(inner).flat_map(|row| (0..width).map(move |column| element(row, column))).collect()
 }
 
-/// Andrew's scan visits the points from left to right, and removes each corner at which the path turns left.
-/// Then the scan goes back from right to left in the same way.
+/// Andrew's scan visits the points from left to right, and removes each corner at which the path of corners
+/// turns left. Then the scan visits the points from right to left in the same way.
 pub fn hull(points: &[Point]) -> Vec<Point> {
     let mut sorted = points.to_vec();
     sorted.sort_unstable();

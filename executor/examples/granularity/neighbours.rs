@@ -1,13 +1,12 @@
-//! Adds the same numbers in two ways: each piece has numbers that are neighbours, or numbers that lie far
-//! apart.
+//! Adds the same numbers in two ways: the numbers of a piece are neighbours, or they lie far apart.
 
 use executor::{ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// 128 MiB of numbers, which no cache holds. A build without optimisation is slow, so such a build uses fewer
-/// numbers.
+/// 128 MiB of numbers, which is more than any cache holds. A build without optimisation is slow, so such a
+/// build uses fewer numbers.
 const NUMBERS: usize = if cfg!(debug_assertions) { 1 << 16 } else { 1 << 24 };
 const PIECES: usize = 256;
 

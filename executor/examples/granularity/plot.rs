@@ -1,4 +1,4 @@
-//! Draws curves of the time for each threshold, in SVG. Both scales are logarithmic.
+//! Draws curves in SVG: each curve shows the time for each threshold. Both scales are logarithmic.
 
 use std::fmt::Write;
 

@@ -39,8 +39,8 @@ pub fn sweep() -> String {
     plot::of("the time with two threads, as a part of the sequential time", &thresholds, &lines)
 }
 
-/// Returns the median of the times. A measured time is relative to the sequential times that were measured
-/// just before and just after it.
+/// Returns the median of the times. Each time is relative to two sequential times: one was measured just
+/// before it, and one just after it.
 fn paired(way: &dyn Fn() -> u64, sequential: &dyn Fn() -> u64, alone: &mut Vec<f64>) -> f64 {
     let time = |f: &dyn Fn() -> u64| {
         let began = Instant::now();

@@ -21,7 +21,7 @@ pub fn sequential(numbers: &[u64]) -> u64 {
 // ANCHOR_END: sequential
 
 // ANCHOR: join
-/// Offers the second half of each slice to other workers, which borrow the half.
+/// Offers the second half of each slice to other workers; the half is borrowed and not copied.
 pub fn by_join(numbers: &[u64], threshold: usize) -> u64 {
     if numbers.len() <= threshold {
         return sequential(numbers);
@@ -45,7 +45,7 @@ pub fn by_fork(numbers: Arc<[u64]>, from: usize, until: usize, threshold: usize)
 // ANCHOR_END: fork
 
 // ANCHOR: submit
-/// A pool that does not steal: the caller cuts the slice, and submits a task for each piece.
+/// A pool that does not steal: the caller cuts the slice into pieces, and submits a task for each piece.
 pub fn by_submit(pool: &ThreadPoolExecutor, numbers: &Arc<[u64]>, threshold: usize) -> u64 {
     let piece = |from: usize| {
         let (numbers, until) = (Arc::clone(numbers), (from + threshold).min(numbers.len()));

@@ -1,5 +1,5 @@
-//! A server that runs jobs for its customers: urgent jobs come first, and the jobs of one customer stay in
-//! their order.
+//! A server that runs jobs for customers: urgent jobs run first, and the jobs of one customer run in their
+//! order.
 //!
 //! ```sh
 //! cargo run --example job_server

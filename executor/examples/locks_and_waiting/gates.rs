@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex};
 
 // ANCHOR: latch
-/// A latch: it opens once, after `count` events.
+/// A latch: it opens when `count` events have happened, and then stays open.
 pub struct Latch {
     count: Mutex<usize>,
     open: Condvar,
@@ -32,8 +32,8 @@ impl Latch {
 // ANCHOR_END: latch
 
 // ANCHOR: semaphore
-/// A semaphore: it holds a number of permits. A thread that finds no permit waits until another thread gives
-/// one back.
+/// A semaphore: it holds a number of permits. A thread that finds no permit waits until another thread
+/// returns a permit.
 pub struct Semaphore {
     permits: Mutex<usize>,
     given_back: Condvar,

@@ -1,5 +1,5 @@
-//! Shows ways to wait for another thread. Each trial forces the schedule that shows whether a way to wait is
-//! right or wrong.
+//! Shows ways to wait for another thread. Each trial forces a schedule of the threads that shows whether a
+//! way to wait is right or wrong.
 //!
 //! ```sh
 //! cargo run --example locks_and_waiting           # all trials
@@ -22,7 +22,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// The time that the watchdog waits before it reports that the reader still sleeps.
+/// The time after which the watchdog reports that the reader still sleeps.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
@@ -60,8 +60,8 @@ fn a_lost_wake_up() {
 }
 
 // ANCHOR: between
-/// Starts a thread that puts a letter into the box. A reader calls this function after it has looked into the
-/// box and before it sleeps.
+/// Starts a thread that puts a letter into the letter box. A reader calls this function after it has looked
+/// into the box and before it sleeps.
 fn a_letter_comes(post: &Arc<Post>) {
     let other = {
         let post = Arc::clone(post);
@@ -131,7 +131,7 @@ fn two_gates() {
     // ANCHOR_END: gates
 }
 
-/// Runs `takes` on a new thread and sends the result of `takes`.
+/// Calls `takes` on a new thread, and sends the result of the call.
 fn thread_that(takes: impl FnOnce() -> Option<Letter> + Send + 'static) -> mpsc::Receiver<Letter> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || tell.send(takes().unwrap_or("nothing")));

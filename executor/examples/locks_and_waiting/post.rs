@@ -1,7 +1,7 @@
 //! A letter box, and three ways to wait for a letter. One of the three ways is right.
 //!
-//! The trials use the argument `between`. The reader calls this closure after its look and before its sleep:
-//! if a letter comes at that moment, the trial shows whether the way to wait is right.
+//! The trials pass a closure as the argument `between`. The reader calls this closure after it has looked and
+//! before it sleeps: if a letter comes at that moment, the trial shows whether the way to wait is right.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
@@ -58,7 +58,7 @@ impl Post {
     }
     // ANCHOR_END: if
 
-    /// Puts a letter into the box if the lock is free at once.
+    /// Puts a letter into the box if the lock is free now, and does not wait for the lock.
     pub fn try_put(&self, letter: Letter) -> bool {
         let Ok(mut letters) = self.letters.try_lock() else { return false };
         letters.push_back(letter);
@@ -68,7 +68,7 @@ impl Post {
 
     // ANCHOR: thief
     /// Puts a letter into the box, notifies, and takes the letter out before it releases the lock. So the
-    /// function acts like a second, quicker reader.
+    /// function behaves like a second reader that is quicker than the first.
     pub fn put_for_a_thief(&self, letter: Letter) {
         let mut letters = self.letters.lock().unwrap();
         letters.push_back(letter);

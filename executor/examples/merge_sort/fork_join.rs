@@ -1,4 +1,4 @@
-//! The two halves borrow from the slice; while a join waits, its thread runs other tasks of the pool.
+//! Each task borrows its half of the slice; while a thread waits in a join, it runs other tasks of the pool.
 
 use super::input::{input, verdict};
 use super::merge::{THRESHOLD, merge};

@@ -1,4 +1,4 @@
-//! While a task waits for its halves, it runs other tasks of the queue.
+//! While a task waits for its two halves to be sorted, it runs other tasks of the queue.
 
 use super::halves::{Pool, submit, whole};
 use super::input::{input, verdict};

@@ -1,4 +1,4 @@
-//! The numbers to sort, which are the same in each run, and a check that numbers are sorted.
+//! The numbers to sort, which are the same in each run, and a function that checks the sorted numbers.
 
 /// Returns `count` numbers below `most` that look like random numbers. The same seed gives the same numbers.
 pub fn numbers(seed: u64, count: usize, most: u32) -> Vec<u32> {
@@ -17,7 +17,7 @@ pub fn input() -> Vec<u32> {
     numbers(7, 10_000, 1_000_000)
 }
 
-/// Compares a result with the result of the standard library's sort for the same numbers.
+/// Checks a result: sorts the same numbers with the standard library, and compares both results.
 pub fn verdict(result: &[u32]) -> String {
     let mut sorted = input();
     sorted.sort_unstable();

@@ -1,13 +1,13 @@
-//! Merge sort with tasks, in six ways: three wrong ones and three right ones.
+//! Merge sort with tasks, in six ways: three of the ways are wrong, and three are right.
 //!
 //! ```sh
 //! cargo run --example merge_sort -- plain
 //! ```
 //!
 //! The example also has the arguments `swallow`, `spin`, `help`, `fork_join` and `library`, and the argument
-//! `stats`, which prints the pool's statistics of a sort.
+//! `stats`, which prints the pool's statistics after a sort.
 //!
-//! The book's chapters: Divide and conquer, Work stealing.
+//! The book explains this example in two chapters: Divide and conquer, Work stealing.
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

@@ -1,4 +1,4 @@
-//! Two sorted halves become one sorted list.
+//! Merges two sorted halves into one sorted list.
 
 /// The largest number of elements that one task sorts.
 pub const THRESHOLD: usize = 500;

@@ -1,4 +1,5 @@
-//! Each task submits its halves and joins them. On a pool with few threads the tasks starve.
+//! Each task submits a task for each of its halves, and joins both tasks. On a pool with few threads the
+//! tasks starve.
 
 use super::halves::{Pool, submit, whole};
 use super::input::{input, verdict};

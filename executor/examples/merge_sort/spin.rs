@@ -1,5 +1,5 @@
-//! A task checks again and again whether its halves are done. No worker blocks in a join, so the pool reports
-//! no starvation.
+//! A task checks again and again whether its two halves are sorted. No worker blocks in a join, so the pool
+//! reports no starvation.
 
 use super::halves::{Pool, submit, whole};
 use super::input::{input, verdict};

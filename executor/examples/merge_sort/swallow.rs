@@ -1,5 +1,5 @@
-//! The tasks for both halves share one list. If a join fails, the task ignores the failure and merges the
-//! list even if its halves are not sorted.
+//! The two tasks that sort the halves share one list. If a join fails, the task ignores the failure: it
+//! merges the list even if the halves are not sorted.
 
 use super::input::{input, verdict};
 use super::merge::{THRESHOLD, merge};

@@ -1,4 +1,4 @@
-//! Well-known mistakes in printed merge sorts, each made here on purpose.
+//! Well-known mistakes in printed merge sorts; the example makes each of them on purpose.
 //!
 //! ```sh
 //! cargo run --example merge_sort_mistakes -- right_bound

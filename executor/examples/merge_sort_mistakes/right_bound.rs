@@ -1,5 +1,5 @@
-//! As the argument `right`, the caller passes the last index of the part. But the function expects the index
-//! after the last index of the part.
+//! The caller passes, as the argument `right`, the last index of the part. But the function expects the index
+//! after that last index.
 
 // ANCHOR: sort
 fn sort(array: &mut [u32], left: usize, right: usize) {

@@ -1,5 +1,5 @@
-//! The base case sorts the whole array instead of its part. The result is right, but each base case costs as
-//! much as sorting the whole array.
+//! The base case sorts the whole array instead of its part. The result is right, but each base case takes as
+//! long as sorting the whole array.
 
 #[path = "../merge_sort/input.rs"]
 #[allow(dead_code)] // another example needs the rest
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The total number of elements that all base cases have sorted.
+/// The number of elements that all base cases together have sorted.
 static GIVEN: AtomicUsize = AtomicUsize::new(0);
 
 // ANCHOR: sort

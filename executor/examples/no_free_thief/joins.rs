@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Barrier};
 
 // ANCHOR: joins
-/// Runs `count` joins, each on a worker of its own. The two halves of each join call `wait` to wait for each
-/// other.
+/// Runs `count` joins at the same time, each on a different worker. The two halves of each join wait for each
+/// other: each half calls `wait`.
 pub fn joins(count: usize, pool: &ForkJoinPool, wait: fn(&Barrier)) -> Receiver<()> {
     let (tell_met, all_met) = mpsc::channel();
     let all_begun = Arc::new(Barrier::new(count));

@@ -14,7 +14,7 @@ pub struct Pool {
 
 struct State {
     jobs: VecDeque<Job>,
-    /// The jobs that each worker has taken but not begun.
+    /// For each worker, the jobs that the worker has taken and has not begun.
     lanes: Vec<VecDeque<Job>>,
 }
 

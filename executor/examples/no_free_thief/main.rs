@@ -1,5 +1,5 @@
-//! "Other workers can steal the job" is no guarantee: a thief must be free. Pairs of jobs wait for each
-//! other in pools of two workers, under a watchdog.
+//! "Other workers can steal the job" is no guarantee: a thief must be free. In pools of two workers, the two
+//! jobs of a pair wait for each other, and a watchdog reports pairs that hang.
 //!
 //! ```sh
 //! cargo run --example no_free_thief
@@ -30,7 +30,7 @@ fn main() {
         let met = pairs::pairs(count, |job| pool.execute(job).expect("the pool runs"));
         println!("  ThreadPoolExecutor:            {}", pairs::watch(&met));
 
-        // The example does not drop the pool, because the drop would wait for halves that hang.
+        // The example does not drop the pool: dropping the pool would wait for halves that hang.
         let pool = || ManuallyDrop::new(ForkJoinPool::new(2).expect("two are allowed"));
         let met = joins::joins(count, &pool(), |meet: &Barrier| _ = meet.wait());
         println!("  halves of joins:               {}", pairs::watch(&met));

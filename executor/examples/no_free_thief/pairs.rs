@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-/// Gives the jobs of `count` pairs to a pool of two workers while both workers are busy.
+/// While both workers of a pool are busy, gives the pool the jobs of `count` pairs.
 pub fn pairs(count: usize, execute: impl Fn(Job)) -> Receiver<()> {
     let (tell_met, all_met) = mpsc::channel();
     let both_busy = [occupy(&execute), occupy(&execute)];
@@ -35,7 +35,7 @@ fn occupy(execute: &impl Fn(Job)) -> Sender<()> {
     open
 }
 
-/// Counts the jobs that have met their partner. Stops counting if no job meets its partner for a second.
+/// Counts the jobs that have met their partner. Stops counting if no job meets its partner within a second.
 pub fn watch(met: &Receiver<()>) -> String {
     for count in 0.. {
         match met.recv_timeout(Duration::from_secs(1)) {

@@ -1,4 +1,5 @@
-//! A step with two halves. If the task is cancelled, the step can end after its first half.
+//! A step with two halves. If the task is cancelled, the step can end after its first half and before its
+//! second half.
 
 use super::Task;
 use executor::CancelToken;

@@ -1,5 +1,5 @@
-//! Shows the effect of two time limits on a masked step: the time limit of the step's caller, and the step's
-//! own time limit.
+//! Shows the effect of two time limits on a masked step: a time limit that the caller sets, and a time limit
+//! that the step sets.
 
 use super::Task;
 use executor::channel::{Receiver, ReceiverExt, SenderExt, bounded};

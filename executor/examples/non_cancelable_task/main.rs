@@ -1,4 +1,4 @@
-//! Shows steps that must not be interrupted half-way: two wrong ways and two right ways to write such steps.
+//! Shows two wrong ways and two right ways to write a step that must not be interrupted half-way.
 //!
 //! ```sh
 //! cargo run --example non_cancelable_task -- retries

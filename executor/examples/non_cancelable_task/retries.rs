@@ -8,7 +8,7 @@ use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{process, thread};
 
-/// The number of times that the worker has tried to take a task.
+/// The number of times that the worker has tried to take a task so far.
 static ATTEMPTS: AtomicU64 = AtomicU64::new(0);
 
 // ANCHOR: retries

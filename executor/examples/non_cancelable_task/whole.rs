@@ -14,8 +14,8 @@ pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
 // ANCHOR_END: next_task
 
 // ANCHOR: move_one
-/// Takes a task from one desk, stamps the task and puts it on the other desk. A cancel can stop this step
-/// only before the step has taken the task.
+/// Takes a task from one desk, stamps the task and puts it on the other desk. If the task is cancelled, the
+/// step can end early only before it has taken a task from the desk.
 pub fn move_one(from: &Receiver<Task>, to: &Sender<Task>, stamp: Stamp<'_>) -> Result<(), Box<dyn Error>> {
     let task = from.take()?;
     masked(|| {

@@ -14,7 +14,7 @@ struct Running {
 }
 
 impl Most {
-    /// Runs until a second task runs at the same time, or until a second has passed.
+    /// Runs until another task runs at the same time, but for at most one second.
     pub fn work(&self) -> impl FnOnce() + Send + use<> {
         let (running, changed) = (Arc::clone(&self.0), Arc::clone(&self.1));
         move || {

@@ -1,4 +1,4 @@
-//! Two mistakes: a shutdown that waits while it holds the lock, and one that hands out wrappers as tasks.
+//! Two wrong shutdowns: one waits while it holds the lock, and one returns wrappers instead of tasks.
 
 use crate::line::Line;
 use executor::{Latch, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};
@@ -42,7 +42,7 @@ pub fn wrappers() -> Result<(), Box<dyn Error>> {
 }
 // ANCHOR_END: wrappers
 
-/// A pool whose only thread waits for the gate, so that later tasks stay in the queue.
+/// A pool whose only thread waits for the gate, so that all later tasks stay in the queue.
 fn busy(gate: &Arc<Latch>) -> Result<ThreadPoolExecutor, Box<dyn Error>> {
     let (pool, begun) = (ThreadPoolExecutor::fixed(1), Arc::new(Latch::new(1)));
     let (gate, begins) = (Arc::clone(gate), Arc::clone(&begun));

@@ -1,4 +1,4 @@
-//! A flag says that a job is active. A job that panics leaves the flag set.
+//! A flag says whether a job is active. If a job panics, the flag stays set.
 
 use crate::line::Line;
 use executor::{SerialExecutor, ThreadPoolExecutor, prelude::*};

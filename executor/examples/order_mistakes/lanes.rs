@@ -31,7 +31,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
 }
 // ANCHOR_END: lanes
 
-/// The stripes whose tasks ran in this turn.
+/// The stripes of the tasks that ran in this turn.
 #[derive(Default)]
 struct Ran(Arc<Mutex<Vec<usize>>>);
 

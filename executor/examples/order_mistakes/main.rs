@@ -1,4 +1,4 @@
-//! Wrong ways to keep tasks in order, each compared with the library's way.
+//! Shows wrong ways to keep tasks in order, and compares each with the library's way.
 //!
 //! ```sh
 //! cargo run --example order_mistakes -- flag

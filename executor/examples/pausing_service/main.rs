@@ -1,4 +1,4 @@
-//! A service that receives two kinds of requests: one means a pause, and the other means the end.
+//! A service that receives two kinds of requests: one kind pauses the service, and the other kind ends it.
 //!
 //! ```sh
 //! cargo run --example pausing_service

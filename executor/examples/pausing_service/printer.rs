@@ -25,9 +25,9 @@ impl Printer {
         Ok(Self { round, orders })
     }
 
-    /// Ends the round, and waits until the printer has stopped. The caller can begin a new round with the
-    /// returned orders. Returns an error if the pool is stopped or the caller is cancelled; in both cases the
-    /// round ends, too.
+    /// Ends the round, and waits until the printer has stopped. The orders are returned, so the caller can
+    /// begin a new round with them. Returns an error if the pool is stopped or the caller is cancelled; in
+    /// both cases the round ends, too.
     pub fn pause(self) -> Result<Receiver<u32>, JoinError<Receiver<u32>>> {
         self.round.cancel_because("the paper is changed");
         self.orders.join()

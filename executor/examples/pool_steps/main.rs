@@ -1,5 +1,5 @@
-//! A thread pool in five steps. Each trial shows what goes wrong in a pool without a certain step, and that
-//! the pool with this step is right.
+//! A thread pool in five steps. For each step, a trial shows what goes wrong in the pool without this step,
+//! and that the pool with this step is right.
 //!
 //! ```sh
 //! cargo run --example pool_steps            # all trials
@@ -25,7 +25,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use step_5_own_queue::{Job, Queue};
 
-/// The time that the watchdog waits before it reports that no further result comes.
+/// The time after which the watchdog reports that no further result comes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
@@ -102,7 +102,7 @@ fn a_bound() {
 }
 
 // ANCHOR: newest_first
-/// The newest job is next, because the client of this job most probably still waits.
+/// The newest job runs next: the client of this job probably still waits.
 #[derive(Default)]
 struct NewestFirst(Vec<Job>);
 
@@ -130,8 +130,8 @@ fn an_order() {
     pool.shutdown();
 }
 
-/// Submits jobs to a pool while its only worker is busy, and returns the order in which the pool runs the
-/// jobs.
+/// Submits jobs to a pool while the pool's only worker is busy, and returns the order in which the worker
+/// then runs the jobs.
 fn order_of_four(execute: &dyn Fn(Job)) -> String {
     let (tell, told) = mpsc::channel();
     let busy = occupy(execute);

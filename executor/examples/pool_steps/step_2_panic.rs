@@ -16,7 +16,7 @@ pub struct Pool {
 #[derive(Default)]
 struct Shared {
     jobs: Mutex<VecDeque<Job>>,
-    /// The condition variable that announces another job.
+    /// The condition variable that announces that there is another job.
     changed: Condvar,
 }
 

@@ -18,12 +18,12 @@ pub struct Pool {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// The condition variable that announces another job, or the end.
+    /// The condition variable that announces another job, or the end of the pool.
     changed: Condvar,
 }
 
-/// The state by which a worker decides what to do. One lock guards both fields, so a worker always sees both
-/// fields in the same state.
+/// The state from which a worker sees what to do next. One lock guards both fields, so a worker never sees a
+/// change of only one field.
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
@@ -50,7 +50,7 @@ impl Pool {
     }
 
     // ANCHOR: shutdown
-    /// Runs all accepted jobs, ends the threads, and returns when they are gone.
+    /// Runs all accepted jobs, ends the threads, and returns when all threads have ended.
     pub fn shutdown(self) {
         self.shared.state.lock().unwrap().ending = true;
         self.shared.changed.notify_all(); // the end concerns all workers, a job only one

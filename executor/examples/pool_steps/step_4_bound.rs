@@ -18,14 +18,14 @@ pub struct Pool {
 
 struct Shared {
     state: Mutex<State>,
-    /// The condition variable that announces another job, or the end.
+    /// The condition variable that announces another job, or the end of the pool.
     changed: Condvar,
     /// The largest number of jobs that may wait.
     capacity: usize,
 }
 
-/// The state by which a worker decides what to do. One lock guards both fields, so a worker always sees them
-/// together.
+/// The state from which a worker sees what to do next. One lock guards both fields, so a worker never sees a
+/// change of only one field.
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
@@ -58,7 +58,7 @@ impl Pool {
     }
     // ANCHOR_END: execute
 
-    /// Runs all accepted jobs, ends the threads, and returns when they are gone.
+    /// Runs all accepted jobs, ends the threads, and returns when all threads have ended.
     pub fn shutdown(self) {
         self.shared.state.lock().unwrap().ending = true;
         self.shared.changed.notify_all(); // the end concerns all workers, a job only one

@@ -1,8 +1,8 @@
-//! Step 5: a user can give the pool a queue of the user's own. The user's queue decides how many jobs wait,
-//! and which job is next.
+//! Step 5: a user can give the pool a queue that the user has written. The user's queue decides how many jobs
+//! wait, and which job is next.
 //!
-//! The faults of this step: a job has no result, and each job costs a lock and a box. The library continues
-//! from this step.
+//! The faults of this step: a job has no result, and for each job the pool locks a mutex and allocates a box.
+//! The library continues from this step.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex};
@@ -29,12 +29,12 @@ pub struct Pool {
 
 struct Shared {
     state: Mutex<State>,
-    /// The condition variable that announces another job, or the end.
+    /// The condition variable that announces another job, or the end of the pool.
     changed: Condvar,
 }
 
-/// The state by which a worker decides what to do. One lock guards both fields, so a worker always sees them
-/// together.
+/// The state from which a worker sees what to do next. One lock guards both fields, so a worker never sees a
+/// change of only one field.
 struct State {
     jobs: Box<dyn Queue>,
     ending: bool,
@@ -62,7 +62,7 @@ impl Pool {
     }
     // ANCHOR_END: execute
 
-    /// Runs all accepted jobs, ends the threads, and returns when they are gone.
+    /// Runs all accepted jobs, ends the threads, and returns when all threads have ended.
     pub fn shutdown(self) {
         self.shared.state.lock().unwrap().ending = true;
         self.shared.changed.notify_all(); // the end concerns all workers, a job only one

@@ -18,7 +18,7 @@ const ROOM: usize = 10;
 struct BrokenPrimeProducer {
     queue: SyncSender<u64>,
     cancelled: AtomicBool,
-    /// The number of sends that have begun. It tells the example when a send must block.
+    /// The number of sends that have begun, from which the example sees when a send must block.
     begun: AtomicUsize,
 }
 

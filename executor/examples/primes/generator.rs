@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 // ANCHOR: generator
-/// A generator that makes primes until it is cancelled, and that never waits for another thread.
+/// A generator that makes primes until it is cancelled; it never waits for another thread.
 #[derive(Default)]
 struct PrimeGenerator {
     primes: Mutex<Vec<u64>>,
@@ -30,7 +30,7 @@ impl PrimeGenerator {
     }
     // ANCHOR_END: generator
 
-    /// Returns the primes that the generator has made until now.
+    /// Returns the primes that the generator has made so far.
     fn primes(&self) -> MutexGuard<'_, Vec<u64>> {
         self.primes.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! A producer whose wait for the queue ends when its task is cancelled.
+//! A producer whose wait for room in the queue ends when the producer's task is cancelled.
 
 use crate::primes;
 use executor::channel::{ReceiverExt, Sender, SenderExt, bounded};

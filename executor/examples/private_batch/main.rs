@@ -1,6 +1,6 @@
-//! Four jobs, in a pool of two threads, wait for each other in pairs. In the first trial a worker takes one
-//! job at a time, and in the second trial two jobs at a time. A watchdog ends a trial that hangs, and reports
-//! the state of the jobs.
+//! Runs four jobs in a pool of two threads; the jobs wait for each other in pairs. In the first trial a
+//! worker takes one job at a time; in the second trial a worker takes two jobs at a time. If a trial hangs, a
+//! watchdog reports the state of the jobs and ends the trial.
 //!
 //! ```sh
 //! cargo run --example private_batch
@@ -18,7 +18,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-/// Two jobs of a pair wait for each other.
+/// The two jobs of a pair wait for each other.
 const PAIRS: &[[&str; 2]] = &[["A1", "A2"], ["B1", "B2"]];
 
 enum Event {

@@ -15,14 +15,14 @@ pub struct Pool {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    /// The largest number of jobs that a worker takes at a time.
+    /// The maximum number of jobs that a worker takes at a time.
     batch: usize,
 }
 
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
-    /// The number of sleeping workers that no submitter has woken yet.
+    /// The number of workers that sleep and that no submitter has woken yet.
     sleeping: usize,
 }
 

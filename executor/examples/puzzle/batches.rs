@@ -1,4 +1,4 @@
-//! The quick way: each task has many positions, and gives half of them to a new task if there is room.
+//! The quick way: each task has many positions; if there is room, it gives half of them to a new task.
 
 use super::puzzle::{Position, Puzzle};
 use super::unfinished::{Answer, Unfinished};

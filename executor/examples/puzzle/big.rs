@@ -1,5 +1,5 @@
-//! The large puzzle: first the search is stopped right after its start, and then the search runs on more and
-//! more threads.
+//! Searches the large puzzle: the first search is stopped right after its start, and the further searches run
+//! on more and more threads.
 
 use crate::batches::{self, Bounds};
 use crate::blocks::Blocks;
@@ -10,7 +10,7 @@ use executor::{CancelToken, Executor, ThreadPoolExecutor};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A number larger than the number of positions of the puzzle.
+/// A number that is larger than the number of positions of the large puzzle.
 const MOST: usize = 20_000_000;
 
 fn fresh() -> Arc<Search<Blocks>> {

@@ -1,4 +1,4 @@
-//! A board with sliding blocks, and a position of the board as a number of a few bits.
+//! A board with sliding blocks; a few bits of one number store a position of the board.
 
 use super::puzzle::Position;
 
@@ -10,7 +10,7 @@ pub type Board = [u8; CELLS];
 pub const EMPTY: u8 = 0;
 pub const COVERED: u8 = u8::MAX;
 
-/// Blocks of the same size are alike: if two of them change places, the position stays the same.
+/// Blocks of the same size are alike: if two of these blocks change places, the position stays the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
     pub width: usize,
@@ -24,7 +24,7 @@ pub struct Blocks {
     pub kinds: Vec<Kind>,
     pub start: Position,
     pub target: usize,
-    /// The drawing of the board at the start.
+    /// The board at the start, as a drawing.
     pub letters: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! The classic solver: a task for each position, and a latch that the first solution opens.
+//! The classic solver: it submits a task for each position, and the first solution opens a latch.
 
 use super::door::sync::{Arc, Mutex};
 use super::puzzle::{Position, Puzzle};

@@ -1,5 +1,5 @@
-//! A task for each position, and a count of the tasks that are queued or running. With the count, the search
-//! notices when there is no solution.
+//! Submits a task for each position, and counts the tasks that are queued or running. With the count, the
+//! search notices when there is no solution.
 
 use super::door::sync::Arc;
 use super::end::End;
@@ -18,7 +18,7 @@ struct Counted<P> {
 impl<P: Puzzle> Counted<P> {
     fn submit(self: &Arc<Self>, position: Position, under_way: UnderWay<Position>) {
         let own = Arc::clone(self);
-        // A refused task is dropped, and the drop of its `UnderWay` updates the count.
+        // If a task is refused, it is dropped, and the drop of its `UnderWay` updates the count.
         let _ = self.pool.execute(move || own.visit(position, under_way));
     }
 

@@ -1,5 +1,5 @@
-//! Detects the end of a search by many tasks: a task has found a solution, or no task is queued or running
-//! any more.
+//! Detects the end of a search by many tasks: either a task has found a solution, or no task is queued or
+//! running any more.
 
 use super::door::sync::{Arc, Mutex};
 use super::under_way::UnderWay;
@@ -33,7 +33,7 @@ impl<T> End<T> {
     /// found no solution.
     pub fn wait(&self) -> Result<Option<T>, Unfinished> {
         if self.none_under_way.wait().is_err() {
-            // The caller is cancelled, so its search is cancelled, too: the tasks end soon.
+            // The caller was cancelled, so its search is cancelled, too, and the tasks end soon.
             masked(|| self.none_under_way.wait()).expect("a masked wait is not cut short");
         }
         let mut state = self.state.lock().unwrap();

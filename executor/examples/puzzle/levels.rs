@@ -1,5 +1,5 @@
-//! Searches level by level: first all positions that are one move away, then all positions that are two
-//! moves away, and so on. Therefore the first solution that is found is a shortest solution.
+//! Searches level by level: first all positions that are one move away, then all positions that are two moves
+//! away, and so on. Therefore the first solution that a search finds is a shortest solution.
 
 use super::door::sync::Arc;
 use super::puzzle::{Position, Puzzle};
@@ -7,10 +7,10 @@ use super::search::Search;
 use super::unfinished::{Answer, Unfinished};
 use executor::{CancelToken, Executor, InvokeFailure, prelude::*};
 
-/// The smallest number of positions in a task, unless the level has fewer positions.
+/// The smallest number of positions that a task gets, unless the whole level has fewer positions.
 const BATCH: usize = 64;
 
-/// A solution, or the positions of the next level.
+/// The result of a task: a solution, or positions of the next level.
 enum Part {
     Solved(Position),
     Next(Vec<Position>),
@@ -29,8 +29,8 @@ fn visit<P: Puzzle>(search: &Search<P>, part: &[Position], token: &CancelToken) 
     Ok(Part::Next(all_next))
 }
 
-/// At most `tasks` tasks search each level. A level has fewer tasks if each of `tasks` tasks would get less
-/// than a batch.
+/// At most `tasks` tasks search each level. A level has fewer tasks if it has too few positions for `tasks`
+/// batches.
 pub fn solve<P: Puzzle>(search: &Arc<Search<P>>, pool: &dyn Executor, tasks: usize) -> Answer {
     let mut level = vec![search.start()?];
     while !level.is_empty() {

@@ -1,4 +1,4 @@
-//! A quick hash function. No attacker chooses the positions, so the hash function need not be secure.
+//! A quick hash function. The hash function need not be secure, because no attacker chooses the positions.
 
 use std::hash::{BuildHasher, Hasher};
 

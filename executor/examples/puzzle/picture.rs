@@ -1,5 +1,5 @@
-//! Draws boards as a picture in SVG. If the picture is part of a page, it has the colours of the book's
-//! figures.
+//! Draws boards as a picture in SVG. If the picture is shown in a page of the book, it has the colours of the
+//! book's figures.
 
 use super::blocks::Blocks;
 use super::way::{Shown, Way};
@@ -25,8 +25,8 @@ pub fn of(Way { blocks, boards }: &Way) -> String {
     svg + "</svg>\n"
 }
 
-/// Draws the border, and the blocks inside. The colours of this style are used when the file is shown
-/// outside the book.
+/// Draws the border of a board, and the blocks inside the border. If the file is shown outside the book, it
+/// uses the colours of this style.
 fn board(blocks: &Blocks, shown: &Shown) -> String {
     let (width, height) = (blocks.width * CELL, blocks.height * CELL);
     let border =

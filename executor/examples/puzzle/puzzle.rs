@@ -5,12 +5,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position(pub u64);
 
-/// A move is a number below 255. Only the puzzle knows the meaning of the number.
+/// A move is a number below 255. Only the puzzle knows what the number of a move means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move(pub u8);
 
 impl Move {
-    /// The value that replaces a move at the start position, because no move has led there.
+    /// The start position has this value in place of a move, because no move has led to the start position.
     pub const NONE: Self = Self(u8::MAX);
 }
 
@@ -20,7 +20,7 @@ pub trait Puzzle: Send + Sync + 'static {
     fn is_solved(&self, position: Position) -> bool;
     /// Returns the possible moves, and the position that each move leads to.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
-    /// Takes a move back: returns the position before the move.
+    /// Undoes a move: returns the position before the move.
     fn before(&self, last: Move, position: Position) -> Position;
 }
 // ANCHOR_END: puzzle

@@ -8,7 +8,7 @@ use super::unfinished::Unfinished;
 use std::collections::HashSet;
 use std::hash::BuildHasher;
 
-/// The number of shards, which is so large that two threads rarely need the same lock at the same time.
+/// The number of shards: with so many shards, two threads rarely need the same lock at the same time.
 const SHARDS: usize = 64;
 
 pub struct Seen {
@@ -17,7 +17,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Makes a table with room for about `most` positions; one of the shards may be full a little earlier.
+    /// Makes a table with room for about `most` positions; one of its shards may become full a little
+    /// earlier.
     pub fn with_room_for(most: usize) -> Self {
         Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), most_in_each: most.div_ceil(SHARDS) }
     }

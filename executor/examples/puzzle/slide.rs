@@ -24,14 +24,14 @@ impl Blocks {
         }
     }
 
-    /// Takes the block in `corner` off the board.
+    /// Removes the block in `corner` from the board.
     pub fn lift(&self, board: &mut Board, corner: usize) -> u8 {
         let number = board[corner];
         self.cells(self.kind(number), corner).for_each(|cell| board[cell] = EMPTY);
         number
     }
 
-    /// Returns the corner of the block after a step, if the block's new cells are empty.
+    /// Returns the corner that the block would have after one step, if the block's new cells are empty.
     pub fn step(&self, board: &Board, kind: Kind, corner: usize, direction: usize) -> Option<usize> {
         let x = (corner % self.width).checked_add_signed(STEPS[direction].0)?;
         let y = (corner / self.width).checked_add_signed(STEPS[direction].1)?;

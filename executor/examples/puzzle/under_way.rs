@@ -1,9 +1,9 @@
 //! The tasks of a search that are queued or running.
 //!
 //! 1. Each task has an [`UnderWay`]. Before a task submits another task, it makes the new task's `UnderWay`,
-//!    and keeps its own. Therefore the count is zero only when no work is left.
-//! 2. An `UnderWay` is dropped with its task, whether the task ran, panicked, was refused or was dropped.
-//! 3. Only a task that calls [`complete`](UnderWay::complete) has looked at all positions of the task.
+//!    and keeps its own. Therefore the count is zero only when no task of the search is left.
+//! 2. A task's `UnderWay` is dropped with the task, even if the task has panicked or was refused.
+//! 3. A task calls [`complete`](UnderWay::complete) only after it has looked at all its positions.
 
 use super::door::sync::Arc;
 use super::{end::End, unfinished::Unfinished};

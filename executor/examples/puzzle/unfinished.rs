@@ -6,7 +6,7 @@ use std::{error, fmt};
 /// A position that solves the puzzle, or `None` if there is no solution.
 pub type Answer = Result<Option<Position>, Unfinished>;
 
-/// The reasons why a search cannot say that there is no solution.
+/// The reasons why a search cannot be sure that there is no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfinished {
     Cancelled,

@@ -1,4 +1,5 @@
-//! A solution, with its moves counted as people count them: consecutive steps of one block are one move.
+//! A solution, with its moves counted as people count them: if one block makes several steps in a row, these
+//! steps are one move.
 
 use super::blocks::{Blocks, COVERED, EMPTY, Kind};
 use super::puzzle::{Move, Position};
@@ -17,7 +18,7 @@ pub struct Shown {
 }
 
 impl Blocks {
-    /// Returns the boards from the first to the last, one for each move.
+    /// Returns the boards of a solution from the first to the last: the start, and one board after each move.
     pub fn shown(&self, way: &[(Move, Position)]) -> Vec<Shown> {
         let first = Shown { letters: self.letters.clone(), position: way[0].1, moved: None };
         let mut boards = vec![first];

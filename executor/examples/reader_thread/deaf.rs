@@ -1,5 +1,5 @@
-//! A reader that checks whether it was asked to stop, and then waits in a read. During the read the reader
-//! cannot check.
+//! A reader that checks whether it was asked to stop, and then reads until data comes. During the read, the
+//! reader cannot check whether it was asked to stop.
 
 use crate::{connect, telegram, wait_for};
 use executor::CancelToken;
@@ -13,7 +13,7 @@ use std::{process, thread};
 
 // ANCHOR: deaf
 /// The number of reads that the reader has begun. The example waits until this number shows that the second
-/// read begins, so that each run hangs.
+/// read has begun, so the example hangs in each run.
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
 /// Sends the incoming telegrams to `telegrams` until `token` is cancelled.

@@ -1,5 +1,4 @@
-//! A greeter that works in rounds: when it gets a new greeting, a new round begins. Each round has a token of
-//! its own.
+//! A greeter that works in rounds: each new greeting begins a new round. Each round has a token of its own.
 
 use crate::greet;
 use crate::request::{begin_again, says_begin_again};
@@ -8,7 +7,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 // ANCHOR: greeter
-/// A service that greets until its task is cancelled. A new greeting begins a new round.
+/// A service that sends greetings until the service's task is cancelled. A new greeting begins a new round.
 pub struct Greeter {
     state: Mutex<State>,
 }
@@ -38,8 +37,8 @@ impl Greeter {
         round.cancel_because(begin_again());
     }
 
-    /// Makes `round` the current round's token and takes the greeting, both under one lock. Therefore no
-    /// restart can come between these two steps.
+    /// Under one lock, makes `round` the token of the current round, and takes the greeting. Therefore no
+    /// restart can happen between these two steps.
     pub fn begin(&self, round: &CancelToken) -> &'static str {
         let mut state = self.state();
         state.round = round.clone();

@@ -1,5 +1,5 @@
-//! A service for which one kind of request begins a new round, and every other kind of request ends the
-//! service.
+//! A service that gets requests: one kind of request begins a new round, and each other kind of request ends
+//! the service.
 //!
 //! ```sh
 //! cargo run --example restarting_service -- restart
@@ -46,7 +46,7 @@ fn restart() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs one round: greets once an hour.
+/// Runs one round of the service: it greets once an hour.
 fn greet(greeting: &'static str, tell: &Sender<&'static str>) -> Cancelled {
     loop {
         let _ = tell.send(greeting);

@@ -1,4 +1,4 @@
-//! The payload of a cancel that asks the service to begin a new round.
+//! The payload that a cancellation carries if the service must begin a new round.
 
 use executor::{CancelReason, Cancelled};
 

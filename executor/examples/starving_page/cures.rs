@@ -6,7 +6,7 @@ use std::{error::Error, sync::Arc, thread};
 
 type Shown = Result<(), Box<dyn Error>>;
 
-/// The page is a task of the pool, and its parts are tasks of the pool, too.
+/// Both the page and the parts of the page are tasks of the same pool.
 fn draw_on(pool: ThreadPoolBuilder) -> Shown {
     let pool = Arc::new(pool.build()?);
     let parts = Arc::clone(&pool);

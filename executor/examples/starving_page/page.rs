@@ -1,4 +1,4 @@
-//! A page with two parts that are tasks of their own.
+//! A page with two parts; each part is a task of its own.
 
 use executor::{FutureTask, JoinError, Starvation, TaskHandle, ThreadPoolExecutor, prelude::*};
 use std::thread;
@@ -21,7 +21,7 @@ fn wait_for(part: TaskHandle<String>) -> Result<String, Starvation> {
 }
 // ANCHOR_END: wait
 
-/// A part of the page. Only the thread that draws the page can make this part.
+/// A part of the page. The thread that draws the page must call this function.
 pub fn part(name: &'static str) -> FutureTask<String> {
     let page = thread::current().id();
     let task = FutureTask::new(move || {

@@ -1,4 +1,4 @@
-//! The report that a page can never be drawn, and the code to which the pool sends the report.
+//! Shows the report that a page can never be drawn, and the code to which the pool sends the report.
 
 use crate::{page, renderer};
 use executor::panics::PanicReport;

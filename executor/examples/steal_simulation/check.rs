@@ -9,8 +9,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Instant;
 
-/// The number of turns that are measured. Only a third of all turns is used: the turns in which two unrelated
-/// threads disturbed each other least.
+/// The number of turns that are measured. Only a third of all turns is used: in these turns, two unrelated
+/// threads disturbed each other less than in the other turns.
 const TURNS: usize = 15;
 
 pub fn check() {
@@ -41,7 +41,7 @@ pub fn check() {
     }
 }
 
-/// Does work that uses no memory, and that the compiler cannot optimise away.
+/// Does work that uses no memory; the compiler cannot optimise the work away.
 #[inline(never)] // the same code for all callers
 fn work(nanos: u64, steps: u64) {
     let state = (0..nanos * steps / 1_000).fold(nanos, |state, step| black_box(state ^ step).rotate_left(5));
@@ -84,7 +84,7 @@ fn in_pool(pool: &ForkJoinPool, tree: &Tree, steps: u64) -> u64 {
     pool.invoke(|| timed(|| joined(tree, 0, steps))).expect("the pool runs")
 }
 
-/// Returns the time of the slower of two threads that share no data.
+/// Returns the time of the slower of two threads; the two threads share no data.
 fn side_by_side(tree: &Tree, steps: u64) -> u64 {
     let one = || timed(|| alone(tree, 0, steps));
     thread::scope(|scope| {

@@ -6,20 +6,20 @@ use std::fmt;
 /// The costs, in nanoseconds.
 #[derive(Clone, Copy)]
 pub struct Costs {
-    /// The cost of a join that offers no half, because the queue already has enough halves.
+    /// The cost of a join that does not offer its second half, because the queue already has enough halves.
     pub call: u64,
     /// The cost of a join that puts its second half into the queue, and takes the half back.
     pub offer: u64,
-    /// The time from the moment when a thief finds a piece until the thief runs the piece.
+    /// The time that a thief needs from finding a piece until it runs the piece.
     pub steal: u64,
-    /// The time that a worker takes for a look without success; the worker looks at all queues, or at the
-    /// awaited half.
+    /// The time that a worker needs to look for a piece and find none; the worker looks at all queues, or at
+    /// the awaited half.
     pub look: u64,
-    /// The time for which a worker looks for work before the worker sleeps.
+    /// The time for which a worker without work looks for work before it sleeps.
     pub patience: u64,
     /// The time that a worker needs to wake another worker.
     pub wake: u64,
-    /// The time from the wake-up of a worker until its first look.
+    /// The time from the moment when a worker is woken until it looks for work.
     pub wake_up: u64,
     pub offers: Offers,
 }

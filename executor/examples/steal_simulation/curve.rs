@@ -1,4 +1,4 @@
-//! The time for each size of the pieces, with more workers than a desktop computer has cores.
+//! Shows the time for each size of the pieces, on more workers than a desktop computer has cores.
 
 use super::costs::{Costs, Offers, ROUND};
 use super::plot;
@@ -8,7 +8,7 @@ use super::tree::{Piece, Tree};
 const ELEMENTS: u64 = 1 << 18;
 const ELEMENT: u64 = 20;
 
-/// Returns the time for each threshold, relative to the sequential time: a table, and the curves as SVG.
+/// Returns the time for each threshold, relative to the sequential time: as a table, and as curves in SVG.
 pub fn curve() -> String {
     let ways = [Offers::All, Offers::Adaptive].map(|offers| [2, 8, 64].map(|workers| (offers, workers)));
     println!("{ELEMENTS} elements of {ELEMENT} ns; {ROUND}");

@@ -1,4 +1,4 @@
-//! Decides whether the recent pieces were fine, as `executor/src/fork_join/worker_queue.rs` does.
+//! Decides whether the recent pieces were fine (small), as `executor/src/fork_join/worker_queue.rs` does.
 
 use super::costs::Offers;
 
@@ -9,8 +9,7 @@ const COARSE: u64 = 50_000;
 
 #[derive(Clone, Copy, Default)]
 pub struct Granularity {
-    /// The number of queued pieces at which a join stops offering pieces, or `None` while pieces are
-    /// coarse.
+    /// If this many pieces are queued, a join offers no further piece; `None` while pieces are coarse.
     pub enough: Option<usize>,
     pieces: u32,
     since: Option<u64>,

@@ -1,15 +1,15 @@
-//! The work of a worker on the frames of its stack, as in `executor/src/fork_join/join.rs`.
+//! The steps of a worker through the frames of its stack, as in `executor/src/fork_join/join.rs`.
 
 use super::log::What;
 use super::pool::Pool;
 use super::seat::Frame;
 
-/// The largest number of stolen halves that a waiting worker runs nested in each other.
+/// The maximum number of stolen halves that a waiting worker runs inside each other.
 const DEPTH: usize = 32;
 
 impl Pool<'_> {
-    /// Makes the next step of a worker, and returns the duration of the step. `None` means that the worker
-    /// sleeps or waits until another worker wakes it.
+    /// Makes the next step of a worker, and returns how long the step takes. The result `None` means that the
+    /// worker sleeps, or waits until another worker wakes it.
     pub fn step(&mut self, worker: usize) -> Option<u64> {
         let Some(frame) = self.seats[worker].frames.pop() else { return self.search(worker) };
         match frame {

@@ -1,4 +1,4 @@
-//! A small run, event by event, with the queues after each event.
+//! Shows a small run, event by event, with the queues after each event.
 
 use super::costs::{Costs, Offers};
 use super::log::{Run, What};
@@ -7,8 +7,7 @@ use super::tree::Tree;
 use super::trees;
 use std::fmt::Write;
 
-/// In proportion to the pieces, these costs are larger than real costs, so that the picture can show these
-/// costs.
+/// These costs are larger in proportion to the pieces than real costs are, so that the picture can show them.
 const LARGE: Costs = Costs {
     call: 0,
     offer: 1_000,

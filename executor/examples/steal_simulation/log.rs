@@ -1,4 +1,4 @@
-//! The events in a simulated pool, for its pictures and its tests.
+//! The events in a simulated pool, which are used for pictures and tests.
 
 pub struct Event {
     pub at: u64,
@@ -19,14 +19,14 @@ pub enum What {
     /// The worker waits for the half `.2`. During that wait, the worker steals the half `.0` from the worker
     /// `.1`.
     Helps(usize, usize, usize),
-    /// The worker waits for the given half, which was stolen.
+    /// The worker waits for the given half, because another worker has stolen the half.
     Waits(usize),
-    /// The half for which the worker waited has ended.
+    /// The half has ended, so the worker that waited for it goes on.
     GoesOn(usize),
-    /// The worker has ended the given half, which it had stolen.
+    /// The worker has ended the given half, which it had stolen before.
     Ends(usize),
     Sleeps,
-    /// Another worker has woken this worker. This worker looks for work when the time of its wake-up is over.
+    /// Another worker has woken this worker. When this worker has woken up, it looks for work.
     IsWoken,
 }
 
@@ -35,11 +35,11 @@ pub enum What {
 pub struct Run {
     /// The time at which the work of the whole tree ended.
     pub time: u64,
-    /// The time that the workers spent on the work itself.
+    /// The time that all workers together spent on the work itself.
     pub worked: u64,
     pub offered: u64,
     pub stolen: u64,
-    /// The number of workers that were woken to look for a piece.
+    /// How many times a worker was woken to look for a piece.
     pub wake_ups: u64,
     /// The events in the order of their times.
     pub log: Vec<Event>,

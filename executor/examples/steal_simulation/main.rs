@@ -1,5 +1,5 @@
-//! A simulation of the pool that steals. The simulation shows the effect of more workers than this machine
-//! has, and draws the queues.
+//! Simulates the pool in which workers steal from each other. The simulation shows the effect of more workers
+//! than this machine has, and draws the queues.
 //!
 //! ```sh
 //! cargo run --release --example steal_simulation -- check

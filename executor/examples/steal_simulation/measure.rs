@@ -21,8 +21,8 @@ pub fn nanos(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).expect("it takes seconds")
 }
 
-/// Measures many turns and returns the lower quartile of the measured times, because other programs can only
-/// make a turn longer.
+/// Measures many turns and returns the lower quartile of the times, because other programs can make a turn
+/// longer but never shorter.
 pub fn costs() -> Costs {
     let (one, two) = (pool(1), pool(2));
     let turns =
@@ -48,17 +48,17 @@ pub fn costs() -> Costs {
     Costs { call, offer, steal, look, patience: 10 * look, wake, wake_up, offers: Offers::Adaptive }
 }
 
-/// The number of measured offers, which is so small that the pieces do not count as fine.
+/// The number of measured offers: with so few offers, the pool does not yet count the pieces as fine.
 const OFFERS: u64 = 60;
 
-/// The times at which the halves of a join began, counted from the call of `join`.
+/// The times at which the two halves of a join began, counted from the call of `join`.
 struct Met {
     first: u64,
     second: u64,
 }
 
-/// Measures two joins, one right after the other. Before the first join the other worker sleeps; before the
-/// second join the other worker looks for work.
+/// Measures two joins, one right after the other. Before the first join, the other worker sleeps; before the
+/// second join, the other worker is looking for work.
 fn met(pool: &ForkJoinPool) -> Option<[Met; 2]> {
     let meet = || {
         let (began, met) = (Instant::now(), OnceLock::new());

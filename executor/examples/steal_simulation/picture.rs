@@ -1,5 +1,5 @@
-//! The small run as a picture, in the colours of the book's figures: for each worker, the picture shows the
-//! work that the worker runs, and below it the worker's queue.
+//! The small run as a picture, in the colours of the book's figures: for each worker, the picture shows what
+//! the worker runs, and below that the worker's queue.
 
 use super::lanes::{name, small_run};
 use super::log::{Event, What};
@@ -11,7 +11,8 @@ const WIDTH: u64 = 620;
 const ROW: u64 = 20;
 /// The largest width of a character in a name.
 const CHARACTER: u64 = 7;
-/// The rows of a worker: one row for the work that the worker runs, and one row for each size of halves.
+/// The rows of a worker in the picture: one row shows what the worker runs, and one row for each size of
+/// halves shows its queue.
 const ROWS: u64 = 5;
 
 struct Drawing {
@@ -80,7 +81,7 @@ impl Drawing {
         .expect("a string has room");
     }
 
-    /// Draws a worker as waiting or sleeping, until it continues its own work or takes a piece.
+    /// Draws that a worker waits or sleeps, until the worker continues its own work or takes a piece.
     fn waits(&mut self, log: &[Event]) {
         for (number, event) in log.iter().enumerate() {
             let ends = |what| matches!(what, What::GoesOn(_) | What::Helps(..) | What::Steals(..));
@@ -96,7 +97,7 @@ impl Drawing {
         }
     }
 
-    /// Returns true if the worker waits for a half after this event.
+    /// Returns true if the worker waits for a half when this event has happened.
     fn waits_after(log: &[Event], number: usize) -> bool {
         let own = log[..=number].iter().filter(|event| event.worker == log[number].worker);
         own.fold(0, |waits, event| match event.what {
@@ -118,7 +119,8 @@ impl Drawing {
         }
     }
 
-    /// Draws each half from its offer until a worker takes it, with an arrow to the thief.
+    /// Draws each half from the moment when it is offered until a worker takes it, with an arrow to the
+    /// thief.
     fn queues(&mut self, log: &[Event], workers: usize) {
         for event in log {
             let What::Offers(half) = event.what else { continue };

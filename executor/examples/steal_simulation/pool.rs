@@ -1,4 +1,4 @@
-//! A simulated pool: its clock, its sleeping workers, and the choice of the worker that is woken.
+//! A simulated pool: its clock, its sleeping workers, and how it chooses the worker that it wakes.
 
 use super::costs::Costs;
 use super::log::{Event, Run, What};
@@ -12,8 +12,8 @@ pub struct Pool<'a> {
     pub costs: Costs,
     pub seats: Vec<Seat>,
     pub now: u64,
-    /// The planned steps: the time of each step, its number, and its worker. If two steps have the same time,
-    /// the step that was planned first runs first.
+    /// The planned steps: for each step, its time, its number and its worker. If two steps have the same
+    /// time, the step that was planned first runs first.
     agenda: BinaryHeap<Reverse<(u64, u64, usize)>>,
     turns: u64,
     pub asleep: Vec<usize>,
@@ -22,13 +22,13 @@ pub struct Pool<'a> {
     pub owner: Vec<usize>,
     pub thief: Vec<usize>,
     pub done: Vec<bool>,
-    /// The additional time of the present step, because the worker of this step wakes other workers.
+    /// The additional time that the present step takes because its worker wakes other workers.
     pub owed: u64,
     pub run: Run,
     pub keeps_log: bool,
 }
 
-/// Runs a tree of joins on `workers` workers. At the beginning, all workers except the first one sleep.
+/// Runs a tree of joins on `workers` workers. At the beginning, only the first worker is awake.
 pub fn simulate(tree: &Tree, workers: usize, costs: Costs, seed: u64, keeps_log: bool) -> Run {
     let mut pool = Pool::new(tree, workers, costs, seed, keeps_log);
     pool.seats[0].frames = vec![Frame::End(0), Frame::Call(0)];

@@ -1,4 +1,4 @@
-//! Simulates several trees, each of them on more and more workers.
+//! Simulates several trees; each tree runs on more and more workers.
 
 use super::costs::ROUND;
 use super::pool::simulate;

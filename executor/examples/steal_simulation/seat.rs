@@ -1,13 +1,13 @@
-//! A worker, as other workers see it: its queue, its stack, and the halves that it waits for.
+//! A worker as other workers see it: its queue, its stack, and the halves for which it waits.
 
 use super::granularity::Granularity;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// An entry of a worker's stack.
+/// An entry in the stack of a worker.
 #[derive(Clone, Copy)]
 pub enum Frame {
-    /// The given node must be called.
+    /// The next step is to call the given node.
     Call(usize),
     /// The worker has done the work before the given node's join.
     Join(usize),
@@ -22,25 +22,25 @@ pub enum Frame {
 #[derive(Default)]
 pub struct Seat {
     pub frames: Vec<Frame>,
-    /// The second halves that thieves can take, the oldest first.
+    /// The second halves that thieves can take, from the oldest to the youngest.
     pub queue: VecDeque<usize>,
     pub granularity: Granularity,
     /// The stolen halves that the worker has begun: for each half, its nodes, and the granularity of the job
-    /// below the half.
+    /// that the worker ran before it stole the half.
     pub running: Vec<(Range<usize>, Granularity)>,
-    /// The halves that the worker waits for, the innermost last.
+    /// The halves for which the worker waits; the innermost half is the last.
     pub waits: Vec<usize>,
-    /// The workers that wait for a piece of the job that this worker runs.
+    /// The workers that wait until this worker offers a piece of its job.
     pub followers: Vec<usize>,
     /// The time at which the worker began to look for a piece.
     pub searches: Option<u64>,
-    /// The time at which the worker began to wait for a half without any other piece to run.
+    /// The time at which the worker began to wait for a half and had no other piece to run.
     pub parked: Option<u64>,
     pub random: u64,
 }
 
 impl Seat {
-    /// Returns true if the queue has enough halves, so that a join makes two plain calls.
+    /// Returns true if the queue has enough halves: then a join calls both halves one after the other.
     pub fn offers_enough(&self) -> bool {
         let oldest = self.granularity.enough.and_then(|enough| self.queue.len().checked_sub(enough));
         let is_piece = |half| self.running.last().is_none_or(|(pieces, _)| pieces.contains(half));

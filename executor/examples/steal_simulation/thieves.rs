@@ -1,4 +1,4 @@
-//! Chooses the worker that takes a piece, as in `executor/src/fork_join/{seat,worker}.rs`.
+//! How workers offer pieces and take pieces from each other, as in `executor/src/fork_join/{seat,worker}.rs`.
 
 use super::log::What;
 use super::pool::Pool;
@@ -52,8 +52,9 @@ impl Pool<'_> {
     }
 
     // ANCHOR: follow
-    /// The worker takes a piece of the half for which it waits. The piece is in the queue of the half's
-    /// thief. If that thief also waits for a stolen half, the piece can be in the queue of the second thief.
+    /// The worker waits for a half, and takes a piece of that half. The piece is in the queue of the worker
+    /// that has stolen the half. If this thief also waits for a stolen half, the piece can be in the queue of
+    /// the thief of that half.
     pub fn follow(&mut self, worker: usize, awaited: usize) -> Option<usize> {
         let mut half = awaited;
         for _ in 0..self.seats.len() {

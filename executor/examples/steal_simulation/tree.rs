@@ -1,11 +1,12 @@
-//! The simulated work: a tree of joins, whose leaves are plain work. All times are nanoseconds.
+//! The simulated work: a tree whose inner nodes are joins, and whose leaves are plain work. All times are
+//! nanoseconds.
 
 /// A node. Nodes are numbered depth first: the first half of node `n` is node `n + 1`. The pieces of a node
-/// are all nodes from the node itself up to its `end`.
+/// are the nodes from the node itself up to (not including) its `end`.
 pub struct Node {
-    /// The work before a join, or all the work of a leaf.
+    /// The work that a join does before it calls its halves, or all the work of a leaf.
     pub before: u64,
-    /// The work after a join, such as a merge.
+    /// The work that a join does after its halves have ended, such as a merge.
     pub after: u64,
     /// The node of the second half, if this node is a join.
     pub second: Option<usize>,
@@ -51,7 +52,7 @@ impl Tree {
         Self(self.0.iter().map(node).collect())
     }
 
-    /// T1: the time that a single worker needs.
+    /// T1: the time that one worker alone needs for the tree.
     pub fn work(&self) -> u64 {
         self.0.iter().map(|node| node.before + node.after).sum()
     }

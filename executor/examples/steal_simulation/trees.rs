@@ -14,8 +14,9 @@ pub fn all() -> [(&'static str, Tree); 4] {
     ]
 }
 
-/// Returns trees whose work takes a tenth of a second each. The system may put a woken worker on a busy core,
-/// and then take some milliseconds to move the worker; a simulation of a pool cannot show this delay.
+/// Returns several trees; the work of each tree takes a tenth of a second. The system may put a woken worker
+/// on a busy core, and may need some milliseconds to move the worker to another core; a simulation cannot
+/// show this delay.
 pub fn to_check() -> [(&'static str, Tree); 4] {
     [
         ("256 leaves of 400 µs", balanced(8, 400 * MICROS)),
@@ -25,7 +26,7 @@ pub fn to_check() -> [(&'static str, Tree); 4] {
     ]
 }
 
-/// A tree in which each half is divided into halves again, down to the depth `depth`.
+/// A tree in which each half is divided again, down to the depth `depth`.
 pub fn balanced(depth: u32, leaf: u64) -> Tree {
     Tree::grow(depth, &|depth| match depth {
         0 => Piece::Leaf(leaf),

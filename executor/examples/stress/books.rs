@@ -1,4 +1,4 @@
-//! The records of the tasks: each task must run once, or be dropped once.
+//! The records of the tasks, which show that each task has either run once or been dropped once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -13,7 +13,7 @@ pub(crate) struct Books {
     pub(crate) dropped_unrun: AtomicU64,
 }
 
-/// The record of one task: it notes that the task runs, and that the task is dropped.
+/// The record of one task: it counts the run of the task, or the drop of a task that has not run.
 pub(crate) struct Entry {
     books: Arc<Books>,
     ran: bool,
@@ -50,8 +50,9 @@ impl Drop for Entry {
 }
 
 impl Books {
-    /// Asserts that each task has run or was dropped, and returns the number of tasks. The timer's thread
-    /// drops a task that the task's time limit has cancelled, and no executor waits for that drop.
+    /// Asserts that each task has run or was dropped without a run, and returns the number of tasks. If a
+    /// time limit has cancelled a task, the timer's thread drops the task, and no executor waits until that
+    /// has happened.
     pub(crate) fn close(&self, seed: u64) -> u64 {
         let deadline = Instant::now() + Duration::from_secs(10);
         loop {

@@ -1,9 +1,9 @@
-//! Many threads call all methods of executors at the same time, and the example records the fate of each
-//! task. When an executor has ended, every task must have been run once, or dropped once, and all counts must
-//! agree.
+//! Many threads call all methods of executors at the same time, and the example records what happens to each
+//! task. When an executor has ended, each task must either have run once or have been dropped once, and all
+//! counts must agree.
 //!
 //! The example tests single pools, with every setting. The example also tests all kinds of executors
-//! together: the tasks of these executors fork, spawn, plan and wait for each other.
+//! together: their tasks fork, spawn, plan and wait for each other.
 //!
 //! ```sh
 //! cargo run --release --example stress -- 60 # seconds

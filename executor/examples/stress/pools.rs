@@ -15,7 +15,7 @@ use crate::books::{Books, Entry};
 const SUBMITTERS: u64 = 4;
 const STEPS: u64 = 400;
 
-/// Plays the life of one pool, and returns the number of its tasks.
+/// Makes a pool, uses the pool until its end, and returns the number of its tasks.
 pub(crate) fn one_life(seed: u64) -> u64 {
     let mut random = Random::of(seed);
     let books = Arc::new(Books::default());
@@ -42,8 +42,8 @@ pub(crate) fn one_life(seed: u64) -> u64 {
     let (made, stats) = (books.close(seed), pool.stats());
     assert_eq!((stats.queued, stats.active, stats.threads), (0, 0, 0), "seed {seed}: {stats}");
     let by_pool = books.ran_by_pool.load(SeqCst);
-    // If a task is cancelled after its removal from the queue and before its start, the task counts as taken,
-    // but it never runs.
+    // If a thread has taken a task out of the queue, and the task is cancelled before it starts, the task
+    // counts as taken, but never runs.
     assert!(stats.completed >= by_pool, "seed {seed}: ran {by_pool}, {stats}");
     made
 }
@@ -126,8 +126,8 @@ fn submit_things(pool: &ThreadPoolExecutor, books: &Arc<Books>, mut random: Rand
             _ => {}
         }
     }
-    // The remaining tasks are joined only after the pool has ended, so the end of the pool must release every
-    // thread that waits for one of them.
+    // The remaining tasks are joined only after the pool has ended, so the end of the pool must release each
+    // thread that waits for such a task.
     for handle in handles {
         check(Some(handle));
     }

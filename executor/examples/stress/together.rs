@@ -15,8 +15,8 @@ use crate::books::{Books, Entry};
 
 const SUBMITTERS: u64 = 3;
 const STEPS: u64 = 60;
-/// A chain of tasks, in which each task submits the next task, has at most this number of tasks after the
-/// first.
+/// In a chain, each task submits the next task; after the first task, a chain has at most this number of
+/// tasks.
 const DEPTH: u32 = 4;
 
 /// The executors and tasks that each task can reach.
@@ -47,8 +47,8 @@ impl World {
         }
     }
 
-    /// The executors end in a random order, while the submitters still run. The wrappers wait for no other
-    /// executor, so the wrappers end first.
+    /// Shuts all executors down while the submitters still run; the choice between the two kinds of shutdown
+    /// is random. The wrappers do not wait for other executors, so the wrappers are shut down first.
     fn end(&self, random: &mut Random) {
         let all: [&dyn ExecutorService; 6] =
             [&self.stripes, &self.serial, &self.bounded, &self.threads, &self.forks, &self.scheduler];
@@ -122,7 +122,7 @@ fn submit(world: &Arc<World>, random: &mut Random, depth: u32) -> Option<TaskHan
     submitted.ok()
 }
 
-/// Makes the calling task use other tasks at random: the calling task submits, forks, joins or waits.
+/// Makes the calling task use other tasks at random: it submits, forks, joins or waits.
 fn act(world: &Arc<World>, random: &mut Random, depth: u32) {
     if depth == 0 {
         return;
@@ -180,7 +180,7 @@ fn leaf_of_any(world: &World) -> impl FnOnce() -> Result<u64, ()> + Send + 'stat
     move || Ok(entry.run(2))
 }
 
-/// Waits for a task. The wait can end in several ways.
+/// Waits for a task. The call that waits can end in several ways.
 fn end_of(handle: TaskHandle<u64>) {
     match handle.join() {
         Ok(_) | Err(JoinError::Cancelled(_)) => {}

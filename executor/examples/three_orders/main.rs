@@ -1,5 +1,5 @@
-//! Runs six tasks on one pool in three ways: in any order, one after the other, and one after the other for
-//! each name.
+//! Runs six tasks on one pool in three ways: in any order, all tasks one after the other, and the tasks of
+//! each name one after the other.
 //!
 //! ```sh
 //! cargo run --example three_orders

@@ -1,4 +1,4 @@
-//! Six tasks, two of which are slow.
+//! Six tasks, of which two are slow.
 
 use executor::{Latch, RejectedExecution, Task};
 use std::sync::{Arc, Mutex};

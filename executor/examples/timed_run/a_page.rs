@@ -7,8 +7,8 @@ use std::error::Error;
 use std::thread;
 use std::time::Duration;
 
-/// Waits until the caller asks this task to stop, and then ignores the request. Therefore all runs of the
-/// example are the same.
+/// Waits until the caller asks this task to stop, and then ignores the request. Therefore each run of the
+/// example prints the same text.
 fn stubborn_weather() -> &'static str {
     let token = CancelToken::current();
     while !token.is_cancelled() {

@@ -1,4 +1,5 @@
-//! Three ways to give a task a time limit. For each way, the example shows a usual mistake and its cure.
+//! Shows three ways to give a task a time limit. For each way, the example shows a usual mistake and its
+//! cure.
 //!
 //! ```sh
 //! cargo run --example timed_run -- caller     # on the caller's own thread
@@ -21,9 +22,9 @@ mod three_tasks;
 use std::error::Error;
 use std::time::Duration;
 
-/// The time limit for tasks that do not end in time.
+/// The time limit of the tasks that take longer than the limit.
 const LIMIT: Duration = Duration::from_millis(10);
-/// The time limit for tasks that end long before this limit.
+/// The time limit of the tasks that end long before the limit.
 const A_MINUTE: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn Error>> {

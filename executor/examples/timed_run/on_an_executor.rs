@@ -4,7 +4,7 @@ use executor::{Executor, JoinError, Panic, RejectReason, prelude::*};
 use std::time::Duration;
 
 // ANCHOR: classic
-/// The classic listing. Wrong: a time-out looks like success.
+/// The classic listing. Wrong: if the time is up, the result looks like success.
 pub fn hides_the_time_out(executor: &dyn Executor, limit: Duration, task: impl FnOnce() + Send + 'static) {
     let Ok(handle) = executor.submit(task) else { return };
     let canceller = handle.canceller();

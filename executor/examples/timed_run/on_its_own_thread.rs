@@ -1,4 +1,4 @@
-//! Timed run 2: the task runs on a thread of its own, and a join waits until the time is up.
+//! Timed run 2: the task runs on a thread of its own, and a join waits for that thread until the time is up.
 
 use executor::CancelToken;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: silent
-/// Runs a task on a new thread, and waits for that thread for at most `limit`. Wrong: the function does not
-/// say why it returned.
+/// Runs a task on a new thread, and waits for that thread for at most `limit`. Wrong: the caller cannot see
+/// whether the task has ended or the time is up.
 pub fn silent_join(limit: Duration, task: impl FnOnce() + Send + 'static) {
     let (runs, has_ended) = mpsc::channel::<()>();
     thread::spawn(move || {
@@ -23,7 +23,8 @@ pub fn silent_join(limit: Duration, task: impl FnOnce() + Send + 'static) {
 #[derive(Debug)]
 pub struct TimedOut;
 
-/// Runs a task on a new thread, and learns how the task ended. At the time-out the task is told to stop.
+/// Runs a task on a new thread, and tells the caller how the task ended. When the time is up, the task is
+/// told to stop.
 pub fn timed_run<T: Send + 'static>(
     limit: Duration,
     task: impl FnOnce() -> T + Send + 'static,

@@ -1,4 +1,4 @@
-//! Runs the same program on a timer with one thread and on a scheduled pool: a long task, and a task that
+//! Runs the same two tasks on a timer with one thread and on a scheduled pool: a long task, and a task that
 //! panics.
 //!
 //! ```sh
@@ -43,7 +43,7 @@ fn long_task(who: &str, after: After<'_>, patience: Duration) {
 
 // ANCHOR: panicking
 /// One task panics. Another task was planned before the panic, and a third task is planned after the panic.
-/// If a task is dropped without a run, its sender is dropped, too.
+/// If a task is dropped and has not run, its sender is dropped, too.
 fn panicking_task(who: &str, after: After<'_>) {
     let [(tell, second), (tell_too, third)] = [mpsc::channel(), mpsc::channel()];
     after(Duration::from_millis(200), Box::new(move || _ = tell.send(())));

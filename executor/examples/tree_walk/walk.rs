@@ -22,7 +22,7 @@ struct Walk {
     all_done: Arc<Latch>,
 }
 
-/// Each task of the walk owns a share of the walk, so the walk is dropped with the last task.
+/// Each task of the walk owns a reference to the walk, so the walk is dropped when the last task is dropped.
 impl Drop for Walk {
     fn drop(&mut self) {
         self.all_done.count_down();

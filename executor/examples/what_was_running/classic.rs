@@ -1,4 +1,4 @@
-//! The classic listing: a task that has ended checks whether it was asked to stop.
+//! The classic listing: when a task has ended, it checks whether it was asked to stop.
 
 use crate::pages::Pages;
 use executor::{CancelToken, Cancelled, RejectedExecution, Task, ThreadPoolExecutor, prelude::*};

@@ -1,5 +1,5 @@
-//! Shows which tasks ran when a pool was shut down abruptly: first as the classic listing reports them, and
-//! then as the library reports them.
+//! Shows which tasks were running when a pool was shut down abruptly: first the classic listing reports these
+//! tasks, and then the library reports them.
 //!
 //! ```sh
 //! cargo run --example what_was_running -- classic   # reports a finished task as cut off

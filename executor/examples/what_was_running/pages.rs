@@ -1,4 +1,4 @@
-//! Three pages that two threads fetch.
+//! Three pages, which two threads fetch.
 
 use executor::{CancelToken, Cancelled, Latch, masked};
 use std::sync::Arc;
@@ -17,8 +17,8 @@ impl Default for Pages {
 
 impl Pages {
     // ANCHOR: pages
-    /// This page is fetched completely. The request to stop comes before the task that fetches this page can
-    /// return.
+    /// This page is fetched completely. The request to stop comes when the page is fetched, but before its
+    /// task has returned.
     pub fn done(&self) -> impl FnOnce(&CancelToken) -> Result<(), Cancelled> + Send + use<> {
         let (two_run, stopped) = (Arc::clone(&self.two_run), Arc::clone(&self.stopped));
         move |_token| {
@@ -46,8 +46,8 @@ impl Pages {
         self.two_run.wait().expect("main is not cancelled");
     }
 
-    /// Releases the task that has fetched the page, so that the task returns. Before this call, the caller
-    /// has asked the task to stop.
+    /// Lets the task that has fetched its page return. Before the caller calls this function, it has asked
+    /// the task to stop.
     pub fn go_on(&self) {
         self.stopped.count_down();
     }

@@ -14,12 +14,12 @@
 //!
 //! # Invariants
 //!
-//! 1. Under one lock, a submitter decides to accept a task and puts the task into the pool: under the lock of
-//!    the state or, on the short way, under the lock of the inbox. The inbox is open only while no decision
-//!    is needed.
-//! 2. While a task waits, there is a live worker. So no task is queued before the first worker has begun or
-//!    after the last worker has left.
-//! 3. A refused task goes back to its submitter unchanged. Only a user's queue that panics can lose a task.
+//! 1. A submitter decides to accept a task and puts the task into the pool under one lock: the lock of the
+//!    state or, on the short way, the lock of the inbox. The inbox is open only while the pool can accept
+//!    every task without a decision.
+//! 2. While a task waits in the pool, the pool has a live worker. So no task is queued before the first
+//!    worker has begun or after the last worker has left.
+//! 3. A refused task returns to its submitter unchanged. Only a user's queue that panics can lose a task.
 
 use std::io;
 
@@ -88,7 +88,7 @@ impl PoolShared {
     /// Decides about a task under the lock of the state: the long way into the pool.
     ///
     /// The task gets the first of these that is possible: a new thread below core size, a place in the queue,
-    /// or a new thread below maximum size. With `threads_first`, the submitter tries the queue last.
+    /// or a new thread below maximum size. With `threads_first`, a place in the queue is the last choice.
     fn decide(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
         let mut cancelled = CancelledTasks::of(self); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();
@@ -104,9 +104,9 @@ impl PoolShared {
                 return self.give_a_thread(state, task);
             }
             if state.live == 0 {
-                // The pool has requested threads, but no thread has started. Perhaps no thread will ever
-                // start and take a task from the queue. So the submitter waits until a thread has started, or
-                // until it is certain that no thread will start.
+                // The pool has requested threads, but none of them has started yet. Perhaps no thread will
+                // ever start and take a task from the queue. So the submitter waits until a thread has
+                // started, or until it is certain that no thread will start.
                 if is_starting_a_worker(self) {
                     drop(state); // this thread would wait for itself
                     return Err(RejectedExecution {
@@ -143,7 +143,7 @@ impl PoolShared {
     // ANCHOR_END: admit
 
     /// Puts a task into the queue if the queue accepts it, and makes sure that a worker takes it. The error
-    /// is `None` if the queue panics and loses the task.
+    /// is `None` if the queue has panicked and the task is lost.
     fn enqueue(&self, state: &mut MutexGuard<'_, PoolData>, task: Task) -> Result<(), Option<Task>> {
         self.inbox.close(state);
         let id = task.id();
@@ -182,7 +182,7 @@ impl PoolShared {
     ) -> Result<(), RejectedExecution> {
         let id = task.id();
         state.first_tasks.push_back(task);
-        // The error comes from the user's factory, so the drop of the error can call user code. The error is
+        // The error comes from the user's factory, so dropping the error can run user code. The error is
         // declared before the guard of the lock, so that the error is dropped after the lock was released.
         let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
         let Some(task) = state.take_first_task(id) else { return Ok(()) }; // another worker has taken it
@@ -205,7 +205,7 @@ impl PoolShared {
     }
 }
 
-/// The error for a thread factory that submits to its own pool while the pool has no other thread.
+/// The error of a task that a pool's own thread factory submits while the pool has no other thread.
 fn factory_submits() -> io::Error {
     io::Error::other("the task was submitted by the thread factory that the pool waits for")
 }

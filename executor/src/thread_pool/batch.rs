@@ -1,5 +1,5 @@
-//! The batch, from which workers claim tasks, and the worker slots, in which workers count their tasks.
-//! Workers claim tasks from the batch without the lock of the state.
+//! The batch and the worker slots: workers claim tasks from the batch, and count their tasks in the worker
+//! slots. Workers claim tasks from the batch without the lock of the state.
 //!
 //! If each worker took the lock of the state for each task, the workers would contend for that lock. So a
 //! worker that finds no task makes a *batch* of many tasks from the inbox, in one step. All workers claim
@@ -13,8 +13,8 @@
 //!                                                                 queue
 //! ```
 //!
-//! A worker never holds a task that it has not begun. A private batch for each worker would be faster, but
-//! wrong: if a task waited for another task in the batch of its own worker, neither would ever end.
+//! A worker never holds a task that it has not begun. A private batch for each worker is faster, but wrong: a
+//! task can wait for another task in the same private batch, and then neither task ever ends.
 //!
 //! # Stopping the claims
 //!
@@ -25,21 +25,21 @@
 //!
 //! # Worker slots
 //!
-//! Each worker has a *worker slot*. Only that worker writes to the slot, in which it counts the tasks that it
-//! has claimed, begun and completed. If all workers wrote to one count, the workers would contend for the
-//! cache line of that count. A thread that wants the counts adds up the worker slots, under the lock of the
-//! state and while the batch is frozen. During the addition no task begins, and a task that ends raises only
-//! one count. So the sum was correct at some moment during the addition.
+//! Each worker has a *worker slot*. Only that worker writes to the slot: it counts the tasks that it has
+//! claimed, begun and completed. If all workers wrote to one count, the workers would contend for the cache
+//! line of that count. A thread that wants the counts adds up the worker slots, under the lock of the state
+//! and while the batch is frozen. During the addition, no task begins; a task that ends raises only one of
+//! the counts. So the sum was correct at some moment during the addition.
 //!
 //! A worker first moves the counter, and a moment later notes the claim in its slot. So a thread that freezes the
 //! batch waits until all claims are noted ([`WorkerSlots::wait_for_claims`]).
 //!
 //! # Without a lock
 //!
-//! A place is an `UnsafeCell`. A lock for each place would cost a tiny task 15 % more processor time, even if
-//! no thread ever waited for the lock. The models of `executor/model/tests/cores/batch` check that no place
-//! is accessed twice. In these models two threads claim tasks, one thread freezes the batch, one thread
-//! reclaims the batch, and a batch is filled again.
+//! A place is an `UnsafeCell`. A lock for each place is too slow: a tiny task would need 15 % more processor
+//! time, even if no thread ever waited for the lock. The models of `executor/model/tests/cores/batch` check
+//! that no place is accessed twice. In these models two threads claim tasks, one thread freezes the batch,
+//! one thread reclaims the batch, and a batch is filled again.
 //!
 //! # Invariants
 //!
@@ -49,8 +49,8 @@
 //!    if the queue is empty, the oldest piece of the inbox. So the batch and the queue are never both in use,
 //!    and tasks start in the order of submission.
 //! 3. Batches are made, reclaimed and frozen under the lock of the state.
-//! 4. The counts of a worker slot stay when the worker of the slot leaves: the next worker in the slot
-//!    continues these counts.
+//! 4. A worker that leaves does not reset the counts of its slot: the next worker in the slot continues these
+//!    counts.
 
 #![allow(unsafe_code, reason = "a claimed place is touched without a lock")]
 
@@ -60,7 +60,8 @@ use crate::sync::{Arc, CachePadded, Mutex, UnsafeCell, thread};
 use crate::task::{Task, TaskLabel};
 use crate::waiting::worker_context::PoolWorker;
 
-/// A place for one task. Only the thread that has claimed the place takes the task out, and only once.
+/// A place for one task. Only the thread that has claimed the place takes the task out, and takes it out only
+/// once.
 pub(super) struct TaskSlot(UnsafeCell<Option<Task>>);
 
 // SAFETY: only `take` accesses a shared place, and only one caller takes from each place. A task is `Send`.
@@ -80,7 +81,7 @@ impl TaskSlot {
         self.0.with_mut(|task| unsafe { (*task).take() })
     }
 
-    /// Returns the task in this place, which is in no batch yet.
+    /// Returns the task in a place that is not yet part of a batch.
     pub(super) fn into_task(self) -> Task {
         self.0.into_inner().expect("a place in no batch has its task")
     }
@@ -110,8 +111,9 @@ impl Batch {
     pub(super) fn claim(&self) -> Option<Task> {
         let place = self.next.0.fetch_add(1, Ordering::SeqCst);
         let slot = self.slots.get(place)?;
-        // SAFETY: the counter gives each place to one claim. After a reclaim or a freeze the counter gives no
-        // place, until it is set back to its old value. So no other thread has the place of this claim.
+        // SAFETY: the counter gives each place to only one claim. After the batch is reclaimed or frozen, no
+        // claim gets a place until the counter is set back to its old value. So only this claim has this
+        // place.
         let task = unsafe { slot.take() };
         debug_assert!(task.is_some(), "a place is claimed once");
         task
@@ -139,7 +141,8 @@ impl Batch {
 #[derive(Default)]
 pub(super) struct Batches {
     current: Arc<Batch>,
-    /// Batches that are used up. The pool fills these batches again, so that a busy pool allocates no memory.
+    /// Batches that are used up. The pool fills these batches again and again, so a busy pool allocates no
+    /// memory for batches.
     spent: Vec<Arc<Batch>>,
     /// The number of tasks that were claimed from earlier batches.
     claimed_before: u64,
@@ -202,7 +205,7 @@ impl Batches {
         self.current.resume(frozen.claimed);
     }
 
-    /// Frees the memory that was needed for a burst of tasks. No task waits, so the current batch is used up.
+    /// Frees the memory that a burst of tasks needed. No task waits, so the current batch is used up.
     pub(super) fn shrink(&mut self, kept: usize) {
         debug_assert_eq!(self.remaining(), 0);
         if self.current.slots.capacity() > kept {
@@ -228,8 +231,8 @@ pub(super) struct WorkerSlot {
     noted: AtomicU64,
     begun: AtomicU64,
     completed: AtomicU64,
-    /// The id of the task that was begun last. The worker still runs this task if more tasks were begun than
-    /// completed.
+    /// The id of the task that was begun last. If the worker has begun more tasks than it has completed, it
+    /// still runs this task.
     task: AtomicU64,
     /// The last task with a name that the worker has begun. Most tasks have no name, and the worker takes no
     /// lock for these tasks.
@@ -258,7 +261,7 @@ impl WorkerSlot {
         add_one(&self.completed);
     }
 
-    /// Records that the worker unwinds: the worker's task no longer counts as begun.
+    /// Records that the worker's thread unwinds: the worker's task no longer counts as begun.
     pub(super) fn abandon(&self) {
         self.begun.store(self.completed(), Ordering::Release);
     }
@@ -292,8 +295,8 @@ impl PoolWorker for WorkerSlot {
     }
 
     fn runs_part(&self, strand: TaskId, part: &TaskLabel) {
-        // Relaxed is enough: only this thread writes the id. The stored id is not the id of the strand if the
-        // strand runs on top of a task.
+        // Relaxed is enough: only this thread writes the id. If the strand runs on top of a task, the stored
+        // id is the id of that task and not the id of the strand.
         if self.task.load(Ordering::Relaxed) == strand.as_u64() {
             *self.named.lock() = Some(part.clone().for_task(strand));
         }
@@ -344,7 +347,7 @@ impl WorkerSlots {
 
     /// Waits until all claims of the frozen batch are noted in the worker slots.
     pub(super) fn wait_for_claims(&self, frozen: &Frozen) {
-        // A worker notes a claim at once: between the claim and the note, the worker takes no lock that this
+        // A worker notes a claim at once: between the claim and the note, it takes no lock that the waiting
         // thread holds.
         while self.sum(WorkerSlot::noted) + self.claimed_otherwise < frozen.in_all {
             thread::yield_now();
@@ -363,9 +366,9 @@ impl WorkerSlots {
         self.all.iter().filter_map(|(_, worker_slot)| worker_slot.running()).collect()
     }
 
-    /// Returns the running tasks: for each task, the number of its worker slot, the number of tasks that were
-    /// begun in this slot, the task's label and its thread. If a worker begins a task during the call, the
-    /// numbers can still be the numbers of the worker's previous task.
+    /// Returns four facts about each running task: the number of its worker slot, the number of tasks that
+    /// were begun in this slot, the task's label and the task's thread. If a worker begins a task during the
+    /// call, the numbers can still be the numbers of the worker's previous task.
     pub(super) fn runs(&self) -> impl Iterator<Item = (usize, u64, TaskLabel, Option<&SlotThread>)> {
         self.all.iter().enumerate().filter_map(|(number, (thread, worker_slot))| {
             let begun = worker_slot.begun();

@@ -301,20 +301,20 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets a watchdog, which tells the handler once of each task that runs for longer than `limit`. Default:
-    /// none.
+    /// Sets a watchdog, which calls the handler once for each task that runs for longer than `limit`.
+    /// Default: none.
     ///
-    /// The watchdog looks at the running tasks four times in each `limit`, but not more often than every
-    /// millisecond. So the handler is told of a task at the latest when the task has run for 1.25 times the
-    /// limit. A task that ends between the limit and that time may be missed. The handler is never told of a
-    /// task that ends within the limit. The pool does not read the clock for each task. The watchdog has no
-    /// thread of its own: the timer of the process looks at the tasks, even while the pool is idle.
+    /// The watchdog looks at the running tasks four times in each period of `limit`, but at most once every
+    /// millisecond. So when a task has run for 1.25 times the limit, the handler has been told of it. A task
+    /// that ends between the limit and that time may be missed. The handler is never told of a task that ends
+    /// within the limit. The pool does not read the clock for each task. The watchdog has no thread of its
+    /// own: the timer of the process looks at the tasks, even while the pool is idle.
     ///
     /// The handler runs on a thread of the timer, outside all locks, and may block. For example, it may make
     /// a [dump](crate::dump()). A panic in the handler goes to the [panic handler](crate::panics). The tasks
-    /// of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe run inside a drain task. Like
-    /// [hooks](crate::TaskInfo), the handler is told of a long turn of the drain task, and not of each task
-    /// in that turn. A pool that is dropped or terminated is not watched any more.
+    /// of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe run inside a drain task. The handler,
+    /// like [hooks](crate::TaskInfo), is told only of a long turn of the drain task, and not of each task in
+    /// that turn. The watchdog does not watch a pool that was dropped or has terminated.
     ///
     /// ```
     /// use executor::{LongTask, ThreadPoolExecutor, prelude::*};
@@ -379,16 +379,16 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Makes a cancel of `token` stop the pool: the pool's root token becomes a child of `token`. Default: no
-    /// parent.
+    /// Connects the pool with `token`: the pool's root token becomes a child of `token`, and cancelling
+    /// `token` stops the pool. Default: no parent.
     ///
-    /// A cancel of `token` also cancels the tokens of all tasks of the pool, so the running tasks see the
-    /// request and its [reason](CancelToken::reason) at once. Next, a callback of the token stops the pool,
-    /// as [`shutdown_now`](crate::ExecutorService::shutdown_now) does, and drops the tasks that have not
-    /// begun. So the handles of the dropped tasks complete as cancelled. (A task that a thread takes in
-    /// between begins with a cancelled token.) The pool accepts no more tasks, and is terminated when the
-    /// running tasks have ended. The token and the pool can be dropped in any order. A shutdown of the pool
-    /// does not cancel the token.
+    /// When `token` is cancelled, the tokens of all tasks of the pool are cancelled, too, so the running
+    /// tasks see the request and its [reason](CancelToken::reason) at once. Next, a callback of the token
+    /// stops the pool, as [`shutdown_now`](crate::ExecutorService::shutdown_now) does, and drops the tasks
+    /// that have not begun. So the handles of the dropped tasks complete as cancelled. (A task that a thread
+    /// takes in between begins with a cancelled token.) The pool accepts no more tasks, and is terminated
+    /// when the running tasks have ended. The token and the pool can be dropped in any order. A shutdown of
+    /// the pool does not cancel the token.
     ///
     /// Use a token for a service of several pools that end together, or for a pool with a deadline:
     ///
@@ -409,8 +409,8 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets what the pool does about a wait that could never end: all threads wait, directly or through other
-    /// tasks, for tasks in the queue. Default: [`OnStarvation::Report`], an error.
+    /// Sets what the pool does when all its threads wait, directly or through other tasks, for tasks in the
+    /// queue, so that these waits could never end. Default: [`OnStarvation::Report`], an error.
     ///
     /// ```
     /// use std::sync::Arc;

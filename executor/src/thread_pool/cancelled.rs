@@ -1,9 +1,9 @@
 //! Tasks that are cancelled while they wait.
 //!
 //! A task that is cancelled through its handle drops its closure at once. The empty task, a *tombstone*,
-//! stays in the queue, because a search of the queue for each cancel would take time in proportion to the
-//! queue's length. The pool does not run a tombstone. A tombstone must not count as a waiting task, and must
-//! not take another task's room. So the pool counts the tombstones, and clears out many of them at once.
+//! stays in the queue: to remove it at once, the canceller would have to search the whole queue. The pool
+//! does not run a tombstone. A tombstone must not count as a waiting task, and must not take another task's
+//! room. So the pool counts the tombstones, and clears out many of them at once.
 //!
 //! # The life of a tombstone
 //!
@@ -23,9 +23,9 @@
 //! # Invariants
 //!
 //! 1. Each tombstone is added to the count once and subtracted once. A canceller first cancels the task and
-//!    then adds one to the count. Between the cancel and the addition, another thread may take the task out
-//!    and subtract one. So the count can be below zero for a moment. The count is exact while no cancel is
-//!    under way.
+//!    then adds one to the count. After the cancellation and before the addition, another thread may take the
+//!    task out and subtract one. So the count can be below zero for a moment. While no thread is cancelling a
+//!    task, the count is exact.
 //! 2. Tombstones are dropped after the lock was released.
 
 use super::ThreadPoolExecutor;
@@ -67,7 +67,7 @@ impl ThreadPoolExecutor {
 
     /// Clears out the remains of tasks that were cancelled while they waited. The pool also clears out these
     /// remains by itself, sooner or later, and the pool's counts never include these tasks. A call of this
-    /// method frees the memory of these tasks now.
+    /// method frees the memory of the cancelled tasks at once.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -89,8 +89,8 @@ impl ThreadPoolExecutor {
     }
 }
 
-/// Cancelled tasks that were taken out of the queue. When this value is dropped, it reports each task to the
-/// hooks, and drops the task. The thread that drops this value must not hold a lock.
+/// Cancelled tasks that were taken out of the queue. The drop of this value reports each task to the hooks,
+/// and drops the task. The thread that drops this value must not hold a lock.
 pub(super) struct CancelledTasks<'a> {
     pool: &'a PoolShared,
     pub(super) tasks: Vec<Task>,
@@ -189,8 +189,8 @@ impl QueueOwner for PoolShared {
         self.tombstones.made();
         self.never_taken.cancelled(by);
         self.wake_submitter(&state);
-        // Without the purge, tombstones that no worker reaches would pile up. The queue is searched only when
-        // half of its tasks are tombstones, so the time for each tombstone is constant.
+        // Without this step, cancelled tasks that no worker reaches would pile up in the queue. The queue is
+        // searched only when half of its tasks are tombstones, so the time for each tombstone is constant.
         if !self.tombstones.are_many(|| self.inbox.waiting(&state)) {
             return None;
         }

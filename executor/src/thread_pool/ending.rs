@@ -14,16 +14,16 @@
 //! # A thread that the pool waits for must not wait for the pool
 //!
 //! A task, a hook or a thread factory that closes its own pool would wait for itself. So each thread notes,
-//! as a [`Role`], which pools wait for this thread and why. On a thread for which the pool waits, a wait for
-//! the end of the pool returns at once. If the pool's own thread factory submits a task, and would have to
-//! wait for the thread that it must start itself, the pool refuses the task.
+//! as a [`Role`], which pools wait for the thread and why. If the pool waits for a thread, and this thread
+//! asks to wait for the pool's end, the call returns at once. If the pool's thread factory submits a task
+//! that would have to wait for the thread that the factory must start, the pool refuses the task.
 //!
 //! # Invariants
 //!
 //! 1. A pool ends only once: the thread that ends the pool moves the phase to `Tidying` before it releases
 //!    the lock.
 //! 2. When a pool ends, it has no worker, no first task, and no task that a thread is dropping. No task
-//!    arrives later, because the shutdown has closed the inbox and changed the phase under one lock.
+//!    arrives later, because the shutdown closed the inbox and changed the phase under one lock.
 
 use super::ThreadPoolExecutor;
 use super::cancelled::CancelledTasks;
@@ -56,7 +56,7 @@ pub enum DropPolicy {
     Finish,
     /// Cancels the running tasks, drops the waiting tasks, and waits until the running tasks have ended.
     Cancel,
-    /// Refuses new tasks, and does not wait. The accepted tasks are done if the process lives long enough.
+    /// Refuses new tasks, and does not wait. The accepted tasks still run, if the process lives long enough.
     Detach,
 }
 
@@ -150,7 +150,8 @@ impl PoolShared {
         }
         self.inbox.reclaim(&mut state);
         let mut never_begun: Vec<Task> = state.first_tasks.drain(..).collect();
-        // If the queue panics, the loop goes on. The loop gives up after as many panics as there were tasks.
+        // If the queue panics, the loop goes on. The loop ends when the queue has panicked as often as there
+        // were tasks.
         let mut panics_left = state.unclaimed();
         loop {
             match ask(|| state.queue.pop()) {
@@ -181,7 +182,8 @@ impl PoolShared {
             return;
         }
         state.phase = PoolState::Tidying; // so that only one thread ends the pool
-        // Only a user's own queue can still have tasks. The drop of that queue cancels its tasks.
+        // At this point, the queue still contains tasks only if it is a user's own queue. Dropping that queue
+        // cancels its tasks.
         let queue = std::mem::replace(&mut state.queue, Box::new(FifoQueue::unbounded()));
         drop(state);
         discard(queue);
@@ -204,7 +206,7 @@ impl PoolShared {
 }
 
 /// Returns whether this pool waits for the calling thread. If the pool waits for the thread, the thread must
-/// not wait for the pool's end, because that wait would be a deadlock.
+/// not wait for the pool's end, because this would be a deadlock.
 fn waits_for_this_thread(shared: &PoolShared) -> bool {
     let own = shared.address();
     count_roles(

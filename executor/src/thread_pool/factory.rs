@@ -36,9 +36,10 @@ use crate::sync::{Arc, Duration, Instant, Mutex, system_name, thread};
 /// ```
 ///
 /// # Blocking
-/// A factory may let another thread run the worker later, but not much later. If a submitter's task must be
-/// queued and the pool has no other thread, the submitter waits until the worker has begun or was dropped, or
-/// until the pool is shut down. Without this wait, perhaps no thread would ever run the accepted task.
+/// A factory may let another thread run the worker after a short delay, but not after a long delay. If a
+/// submitter's task must be queued and the pool has no other thread, the submitter waits until the worker has
+/// begun or was dropped, or until the pool is shut down. Without this wait, perhaps no thread would ever run
+/// the accepted task.
 pub trait ThreadFactory: Send + Sync {
     /// Starts a thread that calls [`worker.run()`](Worker::run).
     ///
@@ -81,7 +82,7 @@ pub trait ThreadFactory: Send + Sync {
 
 /// The work of one thread of a pool. A [`ThreadFactory`] calls [`run`](Self::run) on the new thread.
 ///
-/// If a worker is dropped before it was run, the pool knows that no thread will start for this worker.
+/// If a worker is dropped and was never run, the pool knows that no thread will start for this worker.
 ///
 /// ```
 /// use executor::{ThreadFactory, ThreadPoolExecutor, Worker, prelude::*};
@@ -103,8 +104,8 @@ pub trait ThreadFactory: Send + Sync {
 #[must_use = "the pool counts on it to be run or dropped"]
 pub struct Worker(Mutex<Option<WorkerBody>>); // the lock makes it `Sync`, so that an error can carry it
 
-/// The body of a worker. The argument of the body is true on the new thread, and false if the worker is
-/// dropped before it was run.
+/// The body of a worker. The body's argument is true if the new thread runs the body, and false if the worker
+/// is dropped before it was run.
 type WorkerBody = Box<dyn FnOnce(bool) + Send>;
 
 impl Worker {
@@ -178,7 +179,7 @@ impl Backoff {
         self.failures = (self.failures + 1).min(10);
     }
 
-    /// Forgets the failures, because a worker has begun or the pool has got a new factory.
+    /// Forgets the failures, because a worker has begun or the pool has a new factory now.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }
@@ -234,7 +235,7 @@ impl NamedThreads {
     }
 
     /// Sets the stack size of each thread, in bytes. The default is 2 MiB, as for threads of the standard
-    /// library; only the pages that are used take memory.
+    /// library; a stack takes memory only for the pages that the thread uses.
     ///
     /// ```
     /// use executor::{NamedThreads, ThreadPoolExecutor, prelude::*};
@@ -313,7 +314,7 @@ impl ThreadFactory for NamedThreads {
     }
 }
 
-/// Counts a thread as alive until this value is dropped. Logs the thread's beginning and end.
+/// Counts a thread as alive until this value is dropped. Logs that the thread begins, and later that it ends.
 struct AliveThread {
     thread: String,
     alive: Arc<AtomicUsize>,
@@ -341,7 +342,8 @@ impl Drop for AliveThread {
     }
 }
 
-/// Events about threads. Subscribers run outside all locks, on the new thread or on the submitter's thread.
+/// Events about threads. Subscribers are called on the new thread or on the submitter's thread, outside all
+/// locks.
 #[cfg(feature = "tracing")]
 mod events {
     use std::io;

@@ -1,8 +1,8 @@
 //! The counts of tasks that were refused or cancelled, or have panicked.
 //!
-//! A task that a worker has taken is counted when it ends, under the lock of the state, together with the
-//! count of completed tasks: see [`Failures`]. A task that no worker has taken is counted by its submitter or
-//! its canceller: see [`NeverTaken`].
+//! If a worker has taken a task, the worker counts the task when it ends, under the lock of the state,
+//! together with the count of completed tasks: see [`Failures`]. If no worker has taken a task, its submitter
+//! or its canceller counts the task: see [`NeverTaken`].
 //!
 //! A task can be cancelled at the moment when the queue refuses it. The canceller then counts the task as
 //! cancelled in the queue, and the submitter subtracts the task from this count again. Either of the two
@@ -13,8 +13,8 @@ use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use crate::task::outcome::Outcome;
 
-/// The counts of the tasks that a thread has taken and that did not complete normally, as a part of the
-/// pool's state.
+/// The counts of tasks that a thread has taken and that panicked or were cancelled, as a part of the pool's
+/// state.
 #[derive(Default)]
 pub(super) struct Failures {
     pub(super) panicked: u64,
@@ -37,8 +37,8 @@ impl Failures {
 }
 
 /// The counts of the tasks that no thread of the pool has taken.
-// All accesses are Relaxed: the counts of cancelled tasks change under the lock of the state or of the inbox,
-// and a thread that adds them up holds both.
+// All accesses are Relaxed, because the counts of cancelled tasks change under the lock of the state or of
+// the inbox, and a thread that adds them up holds both locks.
 pub(super) struct NeverTaken {
     refused: AtomicU64,
     cancelled: AtomicI64,
@@ -81,8 +81,8 @@ impl NeverTaken {
     }
 }
 
-/// Returns which kind of party has asked the task to stop. A task that has stopped without a request counts as
-/// cancelled by a request.
+/// Returns what has cancelled the task: a request, a deadline or a stop of the pool. A task that has stopped
+/// without a request counts as cancelled by a request.
 pub(super) fn kind_of(cancelled: &Cancelled) -> CancelKind {
     cancelled.reason().map_or(CancelKind::Requested, CancelReason::kind)
 }

@@ -1,7 +1,7 @@
 //! The start of workers, and what happens if a worker does not start.
 //!
 //! The thread factory is user code, so the pool calls it without the lock. The worker may begin before the
-//! factory returns, or later, or never.
+//! factory returns, or after that, or never.
 //!
 //! # From the order to the first task
 //!
@@ -58,7 +58,8 @@ impl ThreadPoolExecutor {
     }
 
     /// Starts all threads up to the core size, and returns the number of threads that the call has requested.
-    /// If the factory returns `Ok` and then drops the worker, the thread is not requested a second time.
+    /// If the factory returns `Ok` and then drops the worker, the pool does not request the thread a second
+    /// time.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -75,10 +76,10 @@ impl ThreadPoolExecutor {
 }
 
 impl PoolShared {
-    /// Calls the factory outside the lock, to start a thread for a first task, or without a task.
+    /// Calls the factory outside the lock, to start a thread with or without a first task.
     ///
     /// After a failure the caller holds the lock again, and no longer counts as `in_factory`. The caller must
-    /// take its task back before it releases the lock: otherwise another thread could drop the task.
+    /// take its task back before it releases the lock, so that no other thread drops the task.
     pub(super) fn order_worker<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'_, PoolData>,

@@ -7,10 +7,9 @@ use crate::task::TaskLabel;
 use crate::task::outcome::Outcome;
 use crate::waiting::error::RejectReason;
 
-/// The description of a task, as a hook gets it. The tasks of a [`SerialExecutor`](crate::SerialExecutor) or
-/// a stripe have no hooks of their own: one *drain task* runs these tasks one after the other, and a hook
-/// gets the description of the drain task. The drain task has an id of its own and no name, and always
-/// completes.
+/// The description of a task that a hook gets. The tasks of a [`SerialExecutor`](crate::SerialExecutor) or a
+/// stripe have no hooks of their own: one *drain task* runs these tasks one after the other, and a hook gets
+/// the description of the drain task. The drain task has an id of its own and no name, and always completes.
 ///
 /// ```
 /// use executor::{Hooks, Task, TaskInfo, ThreadPoolExecutor, prelude::*};
@@ -175,7 +174,7 @@ pub trait Hooks: Send + Sync {
     }
 
     /// Called on the submitter's thread when the pool has accepted the task. A worker does not wait for this
-    /// call, so the task may have begun or ended already.
+    /// call, so the task may already have begun or ended when the hook runs.
     ///
     /// ```
     /// # use executor::{Hooks, TaskInfo, ThreadPoolExecutor, prelude::*};
@@ -200,7 +199,7 @@ pub trait Hooks: Send + Sync {
 
     /// Called on the submitter's thread when the pool did not accept the task at once, before the pool calls
     /// its [rejection handler](crate::RejectionHandler). If the handler then makes the pool accept the task,
-    /// [`submitted`](Self::submitted) is called, too.
+    /// the pool calls [`submitted`](Self::submitted), too.
     ///
     /// ```
     /// # use executor::{Hooks, RejectReason, TaskInfo, ThreadPoolExecutor, prelude::*};
@@ -226,10 +225,10 @@ pub trait Hooks: Send + Sync {
     }
 
     /// Called for a task that was cancelled while it waited in the queue. The pool makes this call when it
-    /// takes the empty task out of the queue, which can be long after the cancel. The calling thread is a
-    /// worker that reaches the task, a submitter that needs the room, a canceller that clears out many tasks,
-    /// or a caller of [`purge`](crate::ThreadPoolExecutor::purge). [`PoolStats`](crate::PoolStats) counts the
-    /// cancelled task at once.
+    /// takes the empty task out of the queue: possibly long after the task was cancelled. The calling thread
+    /// is a worker that reaches the task, a submitter that needs the room, a canceller that clears out many
+    /// tasks, or a caller of [`purge`](crate::ThreadPoolExecutor::purge). [`PoolStats`](crate::PoolStats)
+    /// counts the cancelled task at the moment of the cancellation.
     ///
     /// If a user's own [`WorkQueue`](crate::WorkQueue) drops a cancelled task itself, the pool does not make
     /// this call.
@@ -262,7 +261,7 @@ pub trait Hooks: Send + Sync {
         let _ = (task, why);
     }
 
-    /// Called when the task is about to be run.
+    /// Called when a thread is about to run the task.
     ///
     /// ```
     /// # use executor::{Hooks, TaskInfo, ThreadPoolExecutor, prelude::*};
@@ -330,8 +329,8 @@ pub trait Hooks: Send + Sync {
     /// ```
     fn worker_started(&self) {}
 
-    /// Called on a worker thread that is about to end. The pool no longer counts this thread, so the pool
-    /// may already be terminated.
+    /// Called on a worker thread that is about to end. The pool no longer counts this thread, so the pool may
+    /// already have terminated.
     ///
     /// ```
     /// # use executor::{Hooks, Latch, ThreadPoolExecutor};
@@ -353,9 +352,8 @@ pub trait Hooks: Send + Sync {
     /// ```
     fn worker_ended(&self) {}
 
-    /// Called once, when the pool has run its last task and all its threads have left; the calling thread
-    /// may be a thread of the pool that has not left yet. The pool counts as terminated when this method
-    /// has returned.
+    /// Called once, after the last task; the calling thread may be the pool's last thread, and all other
+    /// threads of the pool have left. The pool counts as terminated when this method has returned.
     ///
     /// ```
     /// # use executor::{Hooks, ThreadPoolExecutor, prelude::*};

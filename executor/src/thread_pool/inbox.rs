@@ -1,18 +1,18 @@
-//! The inbox, in which submitters leave tasks while no worker must be woken.
+//! The inbox, in which submitters leave their tasks while they need not wake a worker.
 //!
-//! If each submission took the lock of the state, submitters and workers would contend for that lock with
-//! each task. Most of the time a submitter has no decision to make: the pool is running and has its threads,
-//! no worker must be woken, and the queue has room. As long as there is no decision to make, submitters leave
-//! their tasks in the inbox, which has a lock of its own. A worker that finds no other task makes a *batch*
-//! of the oldest tasks in the inbox, in one step. The inbox keeps the order of submission, so only a pool
-//! with a [`FifoQueue`](crate::FifoQueue) uses it.
+//! Without the inbox, each submission would need the lock of the state, and submitters and workers would
+//! contend for it. Most of the time a submitter has no decision to make: the pool is running and has its
+//! threads, no worker must be woken, and the queue has room. As long as there is no decision to make,
+//! submitters leave their tasks in the inbox, which has a lock of its own. A worker that finds no other task
+//! makes a *batch* of the oldest tasks in the inbox, in one step. The inbox keeps the order of submission, so
+//! only a pool with a [`FifoQueue`](crate::FifoQueue) uses it.
 //!
 //! # Pieces
 //!
-//! The inbox consists of pieces of [`PIECE`] tasks, and a batch is made of one piece. If a batch were made of
-//! all tasks at once, workers would claim from one long list while another long list grew beside it. The two
-//! lists would take twice the memory, and would not fit into the caches. A few pieces fit into the caches,
-//! because submitters soon fill a used-up piece again.
+//! The inbox consists of *pieces*, each a list of [`PIECE`] tasks, and a batch is made of one piece. Without
+//! pieces, a batch would contain all tasks: workers would claim from one long list while submitters filled
+//! another long list. Two long lists take twice the memory, and do not fit into the caches. A few pieces fit
+//! into the caches, because submitters soon fill a used-up piece again.
 //!
 //! # Open and closed
 //!
@@ -33,11 +33,11 @@
 //!
 //! 1. A thread takes the lock of the state before the lock of the inbox. A thread that opens, closes or
 //!    empties the inbox holds both locks.
-//! 2. While the inbox is open, the pool is running and has all threads that it starts before it queues tasks.
-//!    Also, no worker sleeps, or at least one worker is searching. Before a worker sleeps, it closes the
-//!    inbox and makes sure that no task is in it.
-//! 3. Tasks in the inbox are younger than tasks in the batch and in the queue.
-//! 4. The inbox never has more room than the queue would have if the queue held all waiting tasks.
+//! 2. While the inbox is open, the pool is running, and has so many threads that it queues each new task.
+//!    Also, no worker sleeps, or at least one live worker is searching for a task. Before a worker sleeps, it
+//!    closes the inbox and makes sure that no task is in it.
+//! 3. Tasks in the inbox were submitted after the tasks in the batch and in the queue.
+//! 4. The inbox never has room for more tasks than the queue would accept if it held all waiting tasks.
 
 use std::collections::VecDeque;
 
@@ -69,7 +69,7 @@ pub(super) struct InboxState {
     room: usize,
     /// The piece that is being filled, with the youngest tasks.
     slots: Vec<TaskSlot>,
-    /// Pieces that are full, the oldest first.
+    /// The pieces that are full, from the oldest to the youngest.
     full: VecDeque<Vec<TaskSlot>>,
     /// Pieces that were used up.
     empty: Vec<Vec<TaskSlot>>,
@@ -86,7 +86,7 @@ impl Inbox {
     }
 
     /// Puts a task into the inbox, or gives the task back if the inbox is closed. Calls `enter` before other
-    /// threads see the task.
+    /// threads can see the task.
     #[inline]
     pub(super) fn try_push(&self, mut task: Task, enter: impl FnOnce(&mut Task)) -> Result<(), Task> {
         let mut tasks = self.tasks.lock();
@@ -134,7 +134,7 @@ impl Inbox {
     }
 
     /// Returns the number of tasks in the queue, the batch and the inbox. No task enters the inbox during the
-    /// addition, so the sum was right at the moment when the batch was read.
+    /// addition, so the sum was correct at the moment when the batch was read.
     pub(super) fn waiting(&self, state: &PoolData) -> usize {
         let tasks = self.tasks.lock();
         tasks.len() + state.unclaimed()
@@ -171,7 +171,7 @@ impl Inbox {
         self.tasks.lock()
     }
 
-    /// Frees the memory that was needed for a burst of tasks.
+    /// Frees the memory that a burst of tasks needed.
     pub(super) fn shrink(&self, kept: usize) {
         let mut tasks = self.tasks.lock();
         if tasks.slots.is_empty() && tasks.slots.capacity() > kept {
@@ -202,7 +202,7 @@ impl InboxState {
         self.full.push_back(std::mem::replace(&mut self.slots, next));
     }
 
-    /// Gives the oldest piece to the caller, and takes the caller's empty piece.
+    /// Exchanges the caller's empty piece for the oldest piece of the inbox.
     fn give_piece(&mut self, slots: &mut Vec<TaskSlot>) {
         let Some(oldest) = self.full.pop_front() else { return std::mem::swap(&mut self.slots, slots) };
         let empty = std::mem::replace(slots, oldest);

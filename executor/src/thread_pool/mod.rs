@@ -17,31 +17,31 @@
 //!
 //! # In this folder
 //!
-//! The list of modules below gives the subject of each file. Each file imports only from the files above it,
+//! The list of modules below says what each file is about. Each file imports only from the files above it,
 //! and contains the methods of [`ThreadPoolExecutor`] that concern the subject of the file. Three files call
-//! methods of files further down: `settings` and `worker` make `growth` start workers, and `worker` and
-//! `growth` tell `starving` that a worker has left or does not start.
+//! methods of files further down in the list: `settings` and `worker` make `growth` start workers, and
+//! `worker` and `growth` tell `starving` that a worker has left or does not start.
 //!
 //! # The life of a pool
 //!
-//! A pool is running until it is shut down. After a shutdown, a pool still runs all tasks that it has
-//! (shutting down), or only lets the running tasks end (stopping). When the last worker of a pool has left,
-//! the pool is terminated (see `state`).
+//! A pool is running until it is shut down. After a shutdown, a pool either still runs all accepted tasks
+//! (shutting down), or runs no further task and lets the running tasks end (stopping). When the last worker
+//! of a pool has left, the pool is terminated (see `state`).
 //!
 //! A worker takes a task, runs it, takes the next task, and sleeps while there is no task. A worker leaves in
-//! four cases: it has slept for the keep-alive time and the pool can spare it; there are more workers than
+//! four cases: it has slept for the keep-alive time and the pool can spare it; the pool has more workers than
 //! the maximum; the pool is shutting down and no task waits; the pool is stopping. After a shutdown, the last
 //! worker to leave ends the pool.
 //!
 //! # The fast path
 //!
-//! The state has one lock. In a busy pool, all threads would contend for this lock. So while no worker must
-//! be woken, submitters only leave their tasks in the `inbox`. While there are tasks in the `batch`, a worker
-//! claims a task by an addition to a counter. In its own worker slot, the worker counts the tasks that it has
-//! begun and completed. So in a busy pool each submission takes only the lock of the inbox, and the start of
-//! a task takes no lock. Only submitters and the worker that makes the next batch take the lock of the inbox.
-//! Only a pool with a [`FifoQueue`](crate::FifoQueue) has a fast path: any other queue chooses the next task
-//! at the moment when a worker takes a task.
+//! The state has one lock. If a busy pool had only the lock of the state, all threads would contend for it.
+//! So while submitters need not wake a worker, they only leave their tasks in the `inbox`. While there are
+//! tasks in the `batch`, a worker claims a task by an addition to a counter. In its own worker slot, the
+//! worker counts the tasks that it has begun and completed. So in a busy pool, a submission takes only the
+//! lock of the inbox, and a worker begins a task without a lock. Only submitters and the worker that makes
+//! the next batch take the lock of the inbox. Only a pool with a [`FifoQueue`](crate::FifoQueue) has a fast
+//! path: any other queue chooses the next task at the moment when a worker takes a task.
 //!
 //! ```text
 //!                                      ┌──▶ worker ─┐  claims, begins, counts in its worker slot
@@ -59,8 +59,8 @@
 //! 3. While a task waits in queue, inbox or batch and a worker sleeps, another worker searches for a task or
 //!    will search. (`inbox`, `worker`)
 //! 4. Once the phase has left `Running`, nothing enters the queue, the inbox or the batch. (`ending`)
-//! 5. No user code (a task, hook, factory, handler or callback, or the `Drop` of one) runs while the state is
-//!    locked. There are two exceptions: a comparator, and a user's own queue.
+//! 5. While the state is locked, no user code runs: no task, hook, factory, handler or callback, and no
+//!    `Drop` of one of these. There are two exceptions: a comparator, and a user's own queue.
 //! 6. No task ends a worker: [`Task::run`](crate::Task::run) catches every panic.
 
 mod queue;
@@ -125,11 +125,11 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use crate::sync::Arc;
 use shared::PoolShared;
 
-/// An executor with threads of its own and a queue.
+/// An executor that has its own threads and a queue.
 ///
 /// [`builder`](Self::builder) has all settings; [`fixed`](Self::fixed), [`cached`](Self::cached) and
-/// [`single`](Self::single) make the usual pools. The pool starts its threads when tasks arrive. A task's
-/// panic ends no thread.
+/// [`single`](Self::single) make the usual pools. The pool starts its threads when tasks arrive. If a task
+/// panics, its thread does not end.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -143,36 +143,36 @@ use shared::PoolShared;
 ///
 /// # What bounds it
 ///
-/// Every submission takes the lock of the inbox, and every claim adds to the counter of the batch. An access
-/// to the lock or the counter is short. But only one thread at a time can use the lock or the counter, so
-/// more threads do not make the pool faster. On a machine with two cores, one thread alone submitted a task
-/// in 23 ns, and a worker alone took and ran an empty task in 31 ns. Two submitters at once took 74 ns for
-/// each task, and two workers took 47 ns. With two threads, most of the time was spent on the cache line that
-/// both threads write. So, by Amdahl's law, one pool can accept at most some 14 million tasks a second and
-/// run at most some 21 million, with any number of processors. `cargo run --release --bin pools -- gate` in
-/// `bench/` measures these limits on your machine.
+/// Every submission takes the lock of the inbox, and every claim adds to the counter of the batch. One use of
+/// the lock or the counter takes little time. But only one thread at a time can use the lock or the counter,
+/// so more threads do not make the pool faster. On a machine with two cores, one thread alone submitted a
+/// task in 23 ns, and a worker alone took and ran an empty task in 31 ns. Two submitters at once took 74 ns
+/// for each task, and two workers took 47 ns. With two threads, most of the time was spent on the cache line
+/// that both threads write. So, by Amdahl's law, one pool can accept at most some 14 million tasks a second
+/// and run at most some 21 million, with any number of processors. `cargo run --release --bin pools -- gate`
+/// in `bench/` measures these limits on your machine.
 ///
 /// So one pool keeps at most some 14 processors busy with tasks of 1 µs, and at most some 140 processors with
 /// tasks of 10 µs. A program that comes near the limit of its pool has two ways out:
 ///
-/// * **Bigger tasks.** If each task processes a hundred items, the pool's cost for an item is a hundredth of
-///   its cost for a task. If tasks take less than half a microsecond, make them bigger first, on any machine:
+/// * **Bigger tasks.** If each task processes a hundred items, the pool's cost per item is a hundredth of the
+///   cost per task. On any machine, if tasks take less than half a microsecond, make the tasks bigger first:
 ///   submitting and taking a task uses some 60 ns of processor time.
 /// * **Several pools**, each with a share of the processors and of the submitters. Each pool has its own
 ///   lock and its own counter. The order of submission is then kept only within each pool, and an idle thread
 ///   of one pool does not help another pool.
 ///
-/// More submitters or workers than processors do not help, because they only wait for the lock or the
+/// More submitters or workers than processors do not help: the surplus threads only wait for the lock or the
 /// counter.
 ///
 /// # Sharing and dropping
 ///
-/// A pool is not `Clone`; share it in an [`Arc`](std::sync::Arc). The drop of a pool is a
-/// [`close`](crate::ExecutorService::close) that cannot be cancelled, unless the pool's builder was given
-/// another [`DropPolicy`]. The pool accepts no more tasks, and the drop **blocks until every accepted task is
-/// done**. In two cases the pool shuts down and the drop does not wait. If one of the pool's own tasks drops
-/// the pool, the wait would be a deadlock. If an unwinding thread drops the pool, the thread's panic could be
-/// lost during the wait.
+/// A pool is not `Clone`; share it in an [`Arc`](std::sync::Arc). By default, dropping a pool works like
+/// [`close`](crate::ExecutorService::close), but cannot be cancelled; the pool's builder can choose another
+/// [`DropPolicy`]. The pool accepts no more tasks, and the thread that drops the pool **blocks until every
+/// accepted task is done**. In two cases the pool shuts down, but the thread that drops the pool does not
+/// wait. If one of the pool's own tasks drops the pool, the wait would be a deadlock. If an unwinding thread
+/// drops the pool, a wait could hide the thread's panic.
 pub struct ThreadPoolExecutor {
     shared: Arc<PoolShared>,
     on_drop: DropPolicy,
@@ -195,10 +195,10 @@ impl ThreadPoolExecutor {
     /// Makes a pool of `threads` threads with a queue **without a bound**: while tasks arrive faster than the
     /// threads complete them, the queue grows until the memory is used up.
     ///
-    /// No thread is started before the first task. Each of the first `threads` tasks starts a thread, even
-    /// if other threads are idle. If the system refuses a thread, the pool goes on with the threads that it
-    /// has, and tries again later: see [`ThreadFactory`]. The task is refused only if the pool has no
-    /// thread at all.
+    /// The pool starts no thread before the first task. Each of the first `threads` tasks starts a thread,
+    /// even if other threads are idle. If the system refuses to start a thread, the pool goes on with the
+    /// threads that it has, and tries again later: see [`ThreadFactory`]. The task is refused only if the
+    /// pool has no thread at all.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -219,7 +219,7 @@ impl ThreadPoolExecutor {
     }
 
     /// Makes a pool **without a bound on its threads**: a task gets a new thread if no thread is idle. A
-    /// thread that was idle for 60 s ends.
+    /// thread ends when it has been idle for 60 s.
     ///
     /// Use a cached pool for many short tasks that come in bursts. If tasks arrive faster than the threads
     /// complete them, a cached pool starts threads until the system refuses to start another thread.

@@ -8,15 +8,15 @@
 //! urgent task in the strand. The priority of a drain task can rise while the drain task waits. When its
 //! priority rises, the drain task must move to another level. A search for the drain task would take time in
 //! proportion to the length of the queue, under the lock of the pool. So a task whose priority can rise is
-//! kept *apart*, in a map by its id. A *mark* in the level of the task's priority represents the task. When
-//! the priority of the task rises, the task gets a new mark in its new level. The old mark stays where it is.
-//! The old mark is *outdated*, and `pop` skips it.
+//! kept *apart* from the levels, in a map with the task's id as the key. A *mark* in the level of the task's
+//! priority represents the task. When the priority of the task rises, the task gets a new mark in its new
+//! level. The old mark stays where it is. The old mark is *outdated*, and `pop` skips it.
 //!
 //! # Invariants
 //!
-//! 1. Each task that is kept apart has one mark with the task's number, in the level of the task's priority.
-//! 2. After each [`raise`](WorkQueue::raise), there are at most [`FEW`] more outdated marks than tasks that
-//!    are kept apart.
+//! 1. Each task in the map has one current mark, with the task's number, in the level of the task's priority.
+//! 2. After each [`raise`](WorkQueue::raise), the number of outdated marks is at most [`FEW`] above the
+//!    number of tasks in the map.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
@@ -29,9 +29,9 @@ use crate::task::Task;
 /// A queue that gives out the most important task first, and equally important tasks in the order of
 /// submission.
 ///
-/// By default a task's importance is its [priority](Task::priority). A task does not run while more important
-/// tasks keep coming. Do not combine the queue with [`DiscardOldest`](crate::DiscardOldest), which would
-/// drop the *most important* task.
+/// By default a task's importance is its [priority](Task::priority). As long as more important tasks arrive,
+/// a less important task does not run. Do not combine the queue with [`DiscardOldest`](crate::DiscardOldest),
+/// which would drop the *most important* task.
 ///
 /// The tasks of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe wait here as one task, with the
 /// priority of the most urgent task among them. When a more urgent task joins the strand, the task that
@@ -64,7 +64,7 @@ enum Order {
 struct Levels {
     /// The highest priority comes last.
     by_priority: BTreeMap<i32, VecDeque<LevelEntry>>,
-    /// Tasks whose priority can rise, each with the number of its current mark.
+    /// The tasks whose priority can rise, each with the number of the task's current mark.
     apart: BTreeMap<TaskId, (u64, Task)>,
     /// The number of marks that were made so far.
     marks: u64,
@@ -77,7 +77,8 @@ enum LevelEntry {
     Mark(TaskId, u64),
 }
 
-/// The number of outdated marks that may stay, because clearing out so few marks is not worth the time.
+/// The number of outdated marks that may stay in the levels, because removing so few marks is not worth the
+/// time.
 const FEW: usize = 32;
 
 impl Levels {
@@ -155,7 +156,7 @@ impl Levels {
         self.by_priority.values().rev().flatten().filter_map(|place| self.task_at(place))
     }
 
-    /// Takes out the unwanted tasks and the outdated marks.
+    /// Takes the unwanted tasks and the outdated marks out of the queue.
     fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
         let mut removed = Vec::new();
         let mut levels = std::mem::take(&mut self.by_priority);
@@ -242,7 +243,7 @@ fn raise_in(sorted: &mut VecDeque<Task>, compare: &mut Compare, id: TaskId, prio
     let Some(mut task) = sorted.remove(place) else { return };
     let priority_before = task.priority();
     task.set_priority(priority);
-    // The code makes all comparisons before the change: a comparator that panics moves no other task.
+    // All comparisons are made before the change, so a comparator that panics moves no other task.
     let new_place = contain(|| {
         let mut is_in_order = |a: Option<&Task>, b: Option<&Task>| match (a, b) {
             (Some(a), Some(b)) => compare(a, b).is_ge(),
@@ -270,7 +271,7 @@ impl WorkQueue for PriorityQueue {
         match &mut self.order {
             Order::Natural(levels) => levels.push(task),
             Order::By(sorted, compare) => {
-                // The code makes all comparisons before the change: a comparator that panics changes nothing.
+                // All comparisons are made before the change, so a comparator that panics changes nothing.
                 match contain(|| sorted.partition_point(|other| compare(other, &task).is_ge())) {
                     Ok(place) => sorted.insert(place, task),
                     Err(panic) => {

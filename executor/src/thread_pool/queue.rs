@@ -15,7 +15,7 @@
 //!
 //! A pool calls its queue under the pool's lock. So a queue needs no lock of its own. A user's own queue or
 //! comparator must be short and must not call the pool. If a comparator panics, the new task is refused. If a
-//! user's own queue panics, the task may be dropped, and this drop cancels the task. Each panic goes to the
+//! user's own queue panics, it may drop the task, and dropping the task cancels it. Each panic goes to the
 //! panic handler.
 
 use std::collections::VecDeque;
@@ -74,7 +74,7 @@ pub trait WorkQueue: Send {
     /// Returns the number of tasks that the queue can hold, or `None` if it has no bound.
     fn capacity(&self) -> Option<usize>;
 
-    /// Calls `look` with each task, if possible in the order in which the tasks would run.
+    /// Calls `look` with each waiting task, if possible in the order in which the tasks would run.
     fn for_each(&self, look: &mut dyn FnMut(&Task));
 
     /// Takes out the tasks for which `unwanted` is true, and keeps the other tasks in their order.
@@ -101,8 +101,8 @@ pub trait WorkQueue: Send {
 }
 // ANCHOR_END: work_queue
 
-/// The type of an argument that only this crate can name. So no other crate can call or override a method
-/// with an argument of this type.
+/// An argument type that only this crate can name. So no other crate can call or override a method with an
+/// argument of this type.
 pub(crate) mod sealed {
     #[derive(Clone, Copy)]
     pub struct Ours;
@@ -180,8 +180,8 @@ impl FifoQueue {
 
 /// A queue that gives out the newest task first: last in, first out.
 ///
-/// Under overload the pool serves the youngest requests first, because their clients may still be waiting.
-/// The oldest requests wait longest.
+/// Under overload, the pool serves the youngest requests first: the clients of these requests are probably
+/// still waiting. The oldest requests wait longest.
 ///
 /// ```
 /// use executor::{LifoQueue, Task, WorkQueue};
@@ -229,7 +229,7 @@ impl LifoQueue {
 /// A queue in which no task waits: it accepts a task only while a worker waits for a task. If no worker
 /// waits, the pool must start a worker for the task, or refuse the task.
 ///
-/// Use a hand-off queue for pools that should start threads rather than let tasks wait, such as the cached
+/// Use a hand-off queue for a pool that should start a thread rather than let a task wait, such as the cached
 /// pool. A hand-off queue also fits tasks that wait for each other's results, because with this queue, no
 /// task waits for a thread.
 ///
@@ -243,7 +243,7 @@ impl LifoQueue {
 #[doc(alias = "SynchronousQueue")]
 #[derive(Default)]
 pub struct HandOffQueue {
-    /// Tasks on their way to a waiting worker, at most one task for each waiting worker.
+    /// Tasks that a worker is about to take: at most one task for each waiting worker.
     tasks: VecDeque<Task>,
 }
 
@@ -273,8 +273,8 @@ pub(crate) fn has_room(length: usize, capacity: Option<usize>) -> bool {
     capacity.is_none_or(|capacity| length < capacity)
 }
 
-/// Frees memory of a deque that was once large. The deque keeps room for some tasks, so that a pool in its
-/// steady state allocates no memory.
+/// Frees the memory of a deque that once held many tasks. The deque keeps room for some tasks, so that a pool
+/// in its steady state allocates no memory.
 pub(crate) fn shrink(tasks: &mut VecDeque<Task>) {
     const KEPT: usize = 4096;
     if tasks.capacity() > 2 * KEPT {
@@ -282,8 +282,8 @@ pub(crate) fn shrink(tasks: &mut VecDeque<Task>) {
     }
 }
 
-/// Takes the unwanted tasks out of a deque. The function works in place, so the tasks that stay need no
-/// allocation.
+/// Takes the unwanted tasks out of a deque. The function works in place, so it allocates no memory for the
+/// tasks that stay.
 pub(crate) fn remove_from(tasks: &mut VecDeque<Task>, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
     let mut removed = Vec::new();
     for _ in 0..tasks.len() {
@@ -297,7 +297,7 @@ pub(crate) fn remove_from(tasks: &mut VecDeque<Task>, unwanted: &mut dyn FnMut(&
     removed
 }
 
-/// Implements the methods that are the same for all queues made of a deque.
+/// Implements the methods that are the same for all queues that consist of a deque.
 macro_rules! deque {
     () => {
         fn len(&self) -> usize {
@@ -392,7 +392,7 @@ impl WorkQueue for HandOffQueue {
     }
 }
 
-/// Lets a program choose the queue at run time.
+/// Makes a boxed queue a queue, so that a program can choose the queue at run time.
 impl<W: WorkQueue + ?Sized> WorkQueue for Box<W> {
     fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
         (**self).push(task, waiting)

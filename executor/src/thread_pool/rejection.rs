@@ -22,7 +22,7 @@ use crate::waiting::wait::Deadline;
 /// Decides about a task that a pool has refused.
 ///
 /// The submitter calls the handler once for each refused task, outside all locks. The handler may block if
-/// the submitters may block.
+/// the submitters may be blocked.
 ///
 /// ```
 /// use executor::{RefusingPool, RejectedExecution, RejectionHandler, ThreadPoolExecutor, prelude::*};
@@ -187,8 +187,8 @@ impl RefusingPool<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`RejectReason::TimedOut`] if there is no room within `timeout`. [`RejectReason::Interrupted`] if the
-    /// submitting task is cancelled while it waits. [`RejectReason::Shutdown`] if the pool is shut down
+    /// [`RejectReason::TimedOut`] if the pool has no room within `timeout`. [`RejectReason::Interrupted`] if
+    /// the submitting task is cancelled while it waits. [`RejectReason::Shutdown`] if the pool is shut down
     /// during the wait. [`RejectReason::Starved`] if there is no `timeout`, and every thread that could make
     /// room waits, too.
     ///
@@ -230,7 +230,7 @@ impl RefusingPool<'_> {
         self.0.run_here(task);
     }
 
-    /// Takes out of the queue the task that would run next.
+    /// Takes the task that would run next out of the queue.
     ///
     /// ```
     /// # use executor::{FifoQueue, Latch, RefusingPool, RejectedExecution, RejectionHandler};
@@ -304,8 +304,9 @@ impl RejectionHandler for Abort {
 ///
 /// While the task runs, its current token is a child of the submitter's token.
 ///
-/// A task that its submitter runs may submit a second task to the same full pool. The second task then runs inside
-/// the first task, like a called function. The stack must have room for all tasks that run inside each other.
+/// While a submitter runs a task, this task may submit a second task to the same full pool. The second task
+/// then runs inside the first task, like a called function. The stack needs room for all tasks that run
+/// inside each other.
 ///
 /// ```
 /// use executor::{CallerRuns, HandOffQueue, ThreadPoolExecutor, prelude::*};
@@ -395,7 +396,7 @@ impl RejectionHandler for DiscardOldest {
             let nothing_to_discard = pool.take_next().is_none();
             refused = match pool.try_execute(refused.task) {
                 Ok(()) => return Ok(()),
-                // If there is no task to discard, or no thread, each further attempt would fail.
+                // If the pool has no task to discard, or no thread, each further attempt would fail.
                 Err(again) if nothing_to_discard || matches!(again.reason, RejectReason::NoThread(_)) => {
                     return Err(again);
                 }
@@ -452,7 +453,7 @@ impl Block {
         Self { timeout: None }
     }
 
-    /// Makes a policy with a time limit. After `timeout`, the error gives the task back.
+    /// Makes a policy with a time limit. After `timeout`, the submitter gets the task back in the error.
     ///
     /// ```
     /// use executor::{Block, HandOffQueue, RejectReason, ThreadPoolExecutor, prelude::*};

@@ -7,9 +7,9 @@
 //!
 //! # One wake-up, however much room there is
 //!
-//! A worker makes room whenever it takes a task. To see whether a submitter waits, a worker would have to
-//! lock the state for each task, although the worker claims the task without that lock. So the pool has a
-//! flag, `submitter_waits`:
+//! A worker makes room whenever it takes a task. Without a flag, a worker would have to lock the state for
+//! each task to see whether a submitter waits, although it claims the task without that lock. So the pool has
+//! a flag, `submitter_waits`:
 //!
 //! | submitter | worker |
 //! |---|---|
@@ -19,15 +19,15 @@
 //!
 //! Each side first writes its own variable and then reads the variable of the other side, in sequentially
 //! consistent order. So at least one side sees the write of the other side: the submitter finds the room, or
-//! the worker finds the flag. In a weaker order, the submitter and the worker could miss each other's write,
-//! and the submitter would sleep although there is room.
+//! the worker finds the flag. In a weaker order, each side could miss the write of the other side, and the
+//! submitter would sleep although there is room.
 //!
 //! # Invariants
 //!
 //! 1. While a submitter sleeps in the wait list, the flag is raised, or the first submitter in the list was
-//!    told of room and has not tried again yet.
-//! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and notifies the next
-//!    submitter: perhaps the leaving submitter was told of room that is still there.
+//!    told of room and has not yet tried again.
+//! 2. A submitter that leaves the wait list, for any reason, raises the flag and notifies the next submitter,
+//!    because room that was announced to the leaving submitter may still be free.
 //! 3. No lock is held while a submitter calls `admit` or sleeps.
 //!
 //! In this file, *room* means everything that can change the pool's answer to a submitter: a place in the
@@ -47,8 +47,8 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::wait::{Deadline, Ticket, wait_for};
 
 impl PoolShared {
-    /// Calls `admit` with a task whenever there may be room, until the task is accepted, or refused for
-    /// another reason than a lack of room.
+    /// Calls `admit` with a task whenever there may be room, until the pool accepts the task or refuses it
+    /// for another reason than a lack of room.
     pub(super) fn admit_when_room(
         &self,
         task: Task,
@@ -102,8 +102,8 @@ impl PoolShared {
 
     /// If the flag is raised, tells the first submitter in the wait list that there is room.
     pub(super) fn wake_submitter(&self, state: &PoolData) {
-        // Calls the waker under the lock. The waker is not user code: only threads wait here, each on its
-        // parker.
+        // Calls the waker under the lock. The waker is not user code: it only wakes a thread that waits here,
+        // through that thread's parker.
         if self.submitter_waits.swap(false, Ordering::SeqCst)
             && let Some((_, first)) = state.submitters.first()
         {
@@ -120,8 +120,8 @@ impl Source for PoolShared {
 }
 
 impl PoolData {
-    /// Tells all waiting submitters to try again. This function must be called after a change that may make
-    /// room for several submitters, or that makes the pool refuse all submitters.
+    /// Tells all waiting submitters to try again. Call this function after a change that may make room for
+    /// several submitters, or that makes the pool refuse all submitters.
     pub(super) fn wake_all_submitters(&self) {
         self.submitters.iter().for_each(Waker::wake_by_ref);
     }

@@ -1,9 +1,9 @@
 //! Lists the tasks that run in a pool now, for a dump and for the [watchdog](super::watchdog).
 //!
-//! A dump describes a pool like a [snapshot](ThreadPoolExecutor::snapshot), with two differences. Dumps are
-//! made when tasks hang, so a dump waits for the lock of the state only briefly: a user's comparator or queue
-//! may hang under that lock. A dump also names each task's thread, and the minimum time for which the task
-//! has run (`sightings`).
+//! A dump describes a pool like a [snapshot](ThreadPoolExecutor::snapshot), with two differences. An operator
+//! asks for a dump when tasks hang, so the dump waits only briefly for the lock of the state: a user's
+//! comparator or queue may hang under that lock. A dump also names each task's thread, and the minimum time
+//! for which the task has run (`sightings`).
 
 use super::batch::SlotThread;
 use super::shared::PoolShared;
@@ -46,22 +46,22 @@ impl PoolShared {
 type LongRun = (TaskLabel, Option<String>, Duration);
 
 impl PoolShared {
-    /// Registers the watchdog's next look, if the pool has a watchdog and the clock can express the time of
-    /// that look.
+    /// Registers the next time at which the watchdog looks at the tasks, if the pool has a watchdog and the
+    /// clock can express that time.
     pub(super) fn watch(self: &Arc<Self>) {
         let Some(watchdog) = &self.watchdog else { return };
         let Some(next) = Instant::now().checked_add(watchdog.period()) else { return };
         let pool = Arc::downgrade(self);
-        // The look may begin at once, and registers the next look. But the look waits for this lock until its
-        // own registration is stored: a registration that is stored too late would replace the next
-        // registration and so end the looks.
+        // The watchdog's job may begin at once, and then registers the next job. But the job waits for this
+        // lock until its own registration is stored: if this registration were stored later, it would replace
+        // the next registration, and no further job would run.
         let mut next_look = watchdog.next_look.lock();
         let before = next_look.replace(time::at(next, move || pool.upgrade()?.look()));
         drop(next_look);
         drop(before); // after the lock was released
     }
 
-    /// Looks for tasks that run for too long. Returns a closure that calls the handler for each of these
+    /// Looks for tasks that have run for too long. Returns a closure that calls the handler for each of these
     /// tasks.
     fn look(self: Arc<Self>) -> Option<UserCode> {
         let long = self.long_runs();
@@ -87,8 +87,8 @@ impl PoolShared {
         }
     }
 
-    /// Drops a reference to the pool, unless it is the last reference. The drop of the last reference also
-    /// drops users' values, so the function returns this drop as user code, which the caller must run.
+    /// Drops a reference to the pool, unless it is the last reference. Dropping the last reference also drops
+    /// users' values, so the function returns this step as user code, which the caller must run.
     fn let_go(self: Arc<Self>) -> Option<UserCode> {
         Arc::into_inner(self).map(|pool| -> UserCode { Box::new(move || drop(pool)) })
     }
@@ -111,7 +111,7 @@ impl PoolData {
     /// Returns the running tasks, and the tasks for which a thread is starting.
     fn running(&mut self) -> Vec<RunDump> {
         let runs: Vec<_> = self.worker_slots.runs().collect();
-        // The numbers and the id in a key can belong to different tasks. No later look finds such a key, so
+        // The numbers and the id in one key can belong to different tasks. No later look finds such a key, so
         // the mismatch does no harm.
         let ages = self
             .sightings

@@ -21,7 +21,8 @@
 //! # Invariants
 //!
 //! 1. At every moment, the settings of a pool satisfy [`PoolSettings::check`].
-//! 2. A factory or a handler that was replaced is dropped outside the lock: its `Drop` is user code.
+//! 2. When a factory or a handler is replaced, the old one is dropped outside the lock: its `Drop` is user
+//!    code.
 
 use std::any::Any;
 use std::error::Error;
@@ -52,7 +53,7 @@ pub(super) struct PoolSettings {
 }
 
 impl PoolSettings {
-    /// Returns the number of threads up to which the pool starts a new thread for each task.
+    /// Returns the number of threads below which the pool starts a new thread for each task.
     pub(super) fn grows_to(&self) -> usize {
         if self.threads_first { self.maximum } else { self.core }
     }
@@ -78,8 +79,8 @@ impl PoolSettings {
     // ANCHOR_END: check
 }
 
-/// Puts a user's value into an `Arc`, unless it is an `Arc<D>` already. So the layers of `Arc` do not pile up
-/// when a caller passes the result of a getter to a setter again and again.
+/// Puts a user's value into an `Arc`, unless it is an `Arc<D>` already. So a caller can pass the result of a
+/// getter to a setter again and again, without a new layer of `Arc` each time.
 pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOnce(H) -> Arc<D>) -> Arc<D> {
     let mut given = Some(given);
     let is_shared = (&mut given as &mut dyn Any).downcast_mut::<Option<Arc<D>>>().and_then(Option::take);
@@ -108,7 +109,7 @@ pub enum PoolConfigError {
         maximum: usize,
     },
     /// The maximum size is above the core size, but the queue has no bound. A queue without a bound never
-    /// refuses a task, so the pool would never grow.
+    /// refuses a task, so the pool would never have more threads than its core size.
     MaximumNeverReached {
         /// The core size.
         core: usize,
@@ -146,7 +147,7 @@ impl Error for PoolConfigError {}
 into_io_error!(PoolConfigError => kind InvalidInput);
 
 impl ThreadPoolExecutor {
-    /// Returns the core size: up to this number of threads, the pool starts a thread even if the queue has
+    /// Returns the core size: a pool with fewer threads starts a thread for a new task, even if the queue has
     /// room.
     ///
     /// ```
@@ -174,8 +175,8 @@ impl ThreadPoolExecutor {
     ///
     /// # Errors
     /// [`PoolConfigError`] if the new size contradicts the other settings. After an error, the settings stay
-    /// as they are. If the queue has no bound, core and maximum size must be equal;
-    /// [`set_threads`](Self::set_threads) changes both sizes together.
+    /// as they are. If the queue has no bound, core size and maximum size must be equal;
+    /// [`set_threads`](Self::set_threads) changes both sizes at once.
     #[doc(alias = "setCorePoolSize")]
     pub fn set_core_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.core = threads)?;
@@ -325,8 +326,8 @@ impl ThreadPoolExecutor {
         Arc::clone(&self.shared.state.lock().settings.factory)
     }
 
-    /// Replaces the factory: the new factory starts the threads from now on. A factory that
-    /// [`thread_factory`](Self::thread_factory) has returned can be put back.
+    /// Replaces the factory: the new factory starts the threads from now on. A caller can put the previous
+    /// factory back if the caller got it from [`thread_factory`](Self::thread_factory) before.
     ///
     /// ```
     /// use executor::{NamedThreads, ThreadPoolExecutor, prelude::*};

@@ -5,10 +5,10 @@
 //!
 //! # Panics
 //!
-//! Hooks and queues can be user code. The pool catches a hook's panic at the place that calls the hook. The
-//! pool catches a queue's panic in [`ask`](super::state::ask), which runs under the lock. A panic handler is
-//! user code, too, so the pool does not call it under the lock: `ask` keeps the panic, and
-//! [`PoolShared::report_kept`] reports the panic later.
+//! Hooks and queues can be user code. The code that calls a hook catches the hook's panic. The function
+//! [`ask`](super::state::ask), which calls the queue under the lock, catches the queue's panic. A panic
+//! handler is user code, too, so the pool does not call it under the lock: `ask` keeps the panic, and
+//! [`PoolShared::report_kept`] passes it to the handler later.
 
 use super::failures::NeverTaken;
 use super::hooks::{Hooks, TaskInfo};
@@ -34,11 +34,13 @@ pub(super) struct PoolShared {
     /// The name with which the pool was made. A dump shows this name if the lock of the state is busy.
     pub(super) first_name: Option<Arc<str>>,
     pub(super) state: Mutex<PoolData>,
-    /// Tasks that were accepted and are not in the state's queue yet.
+    /// The accepted tasks that are not yet in the state's queue.
     pub(super) inbox: Inbox,
-    /// Wakes workers, because there is a task, a size has changed, or the pool ends.
+    /// The condition variable of the workers: it is notified if there is a task, if a size has changed, or if
+    /// the pool ends.
     pub(super) work: Condvar,
-    /// Wakes submitters, because a worker that was requested has begun, or will not start.
+    /// The condition variable of the submitters: it is notified if a requested worker has begun, or if it is
+    /// certain that the worker will not start.
     pub(super) started: Condvar,
     pub(super) terminated: Latch,
 
@@ -46,7 +48,7 @@ pub(super) struct PoolShared {
     pub(super) tombstones: Tombstones,
     /// The counts of the tasks that no worker has taken. See `failures`.
     pub(super) never_taken: NeverTaken,
-    /// True if a submitter waits until the pool tells it of room. See `room`.
+    /// True if a submitter waits and the pool must tell it when there is room. See `room`.
     pub(super) submitter_waits: AtomicBool,
 
     /// The parent of the tokens of all tasks that run in this pool.
@@ -56,13 +58,13 @@ pub(super) struct PoolShared {
     pub(super) owner_token: Mutex<Option<Registration>>,
     pub(super) hooks: Option<Box<dyn Hooks>>,
     pub(super) watchdog: Option<Watchdog>,
-    /// True if the hooks want times.
+    /// True if the hooks want the pool to measure times.
     pub(super) is_timed: bool,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     /// The pool's reaction to waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
-    /// The registration of the pool as the owner of its queue, so that a thread that cancels a task can
-    /// notify the pool.
+    /// The registration of the pool as the owner of its queue: a thread that cancels a task finds the pool
+    /// through this registration.
     pub(super) registration: QueueRegistration,
     /// A reference to this struct itself, for the threads that the pool starts.
     pub(super) me: Weak<PoolShared>,
@@ -118,8 +120,8 @@ impl PoolShared {
         }
     }
 
-    /// Runs a task with the hooks around it. Calls `ended` before the outcome is published, so that a thread
-    /// that has joined the task sees the task in the counts.
+    /// Runs a task with the hooks around it. Calls `ended` before a joiner can see the outcome, so that a
+    /// thread that has joined the task finds the task in the counts.
     #[inline]
     pub(super) fn run_task(&self, task: Task, ended: impl FnOnce(&Outcome)) {
         let label = task.label();
@@ -139,8 +141,7 @@ impl PoolShared {
         });
     }
 
-    /// Returns the label of the task if there are hooks, and records the moment when the task was given to
-    /// the pool.
+    /// If there are hooks, returns the label of the task, and records the moment when the pool got the task.
     #[inline]
     pub(super) fn label_for_hooks(&self, task: &mut Task) -> Option<TaskLabel> {
         self.hooks.as_ref()?;

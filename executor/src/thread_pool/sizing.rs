@@ -10,8 +10,8 @@
 //!   threads = N · U · (1 + W / C)
 //! ```
 //!
-//! (*Java Concurrency in Practice*, section 8.2.) `W / C` is hard to guess, so `WaitCompute` (feature
-//! `processor-time`) measures it on a running pool.
+//! (*Java Concurrency in Practice*, section 8.2.) The ratio `W / C` is hard to guess, so `WaitCompute`
+//! (feature `processor-time`) measures the ratio on a running pool.
 //!
 //! Cores are not always the scarce resource. If each task needs a connection from a pool of 10, more than 10
 //! threads are of no use. So the scarcest resource decides.

@@ -1,9 +1,10 @@
-//! The pool's part in the search for tasks that wait for each other, and in the resolution of such waits.
+//! The pool's part in the search for tasks that wait for each other, and in the steps that let such tasks go
+//! on.
 //!
 //! While the task of a worker waits for another task, the worker runs no other task. If all workers of a pool
-//! wait for tasks in the pool's own queue, no worker can ever go on. The module `wait_graph`, the deadlock
-//! detector, follows the waits from pool to pool, asks each pool whether its workers wait, and makes the pool
-//! do what its [`OnStarvation`] says.
+//! wait for tasks that are in the pool's own queue, no worker can ever go on. The module `wait_graph`, the
+//! deadlock detector, follows the waits from pool to pool, asks each pool whether its workers wait, and makes
+//! the pool do what its [`OnStarvation`] says.
 //!
 //! | asked | by | the pool |
 //! |---|---|---|
@@ -14,12 +15,12 @@
 //!
 //! # Invariants
 //!
-//! 1. If a waiting thread asks, the pool may answer that all workers wait, and the thread relies on this
-//!    answer. Until that thread checks its wait again, the inbox is closed, and each new task makes the
-//!    thread check its wait. When a worker leaves or does not start, all threads that have asked must check
-//!    their waits again.
-//! 2. The pool has at most `spares` more workers than the maximum. After the pool has dismissed a spare
-//!    worker, one worker leaves, because there are too many workers.
+//! 1. If a waiting thread asks whether all workers of a pool wait, the pool may say yes, and the thread
+//!    relies on this answer. Until that thread checks its wait again, the inbox is closed, and each new task
+//!    makes the thread check its wait. When a worker leaves or fails to start, all threads that have asked
+//!    must check their waits again.
+//! 2. The pool has at most `maximum + spares` workers. After the pool has dismissed a spare worker, one
+//!    worker leaves, because there are too many workers.
 
 use super::ThreadPoolExecutor;
 use super::ending::is_worker;
@@ -34,8 +35,8 @@ use crate::wait_graph::{self, run_on_top};
 use crate::waiting::queue_owner::PoolOwner;
 use crate::waiting::starvation::OnStarvation;
 
-/// The greatest number of tasks that calls of `help` may start on top of the first task. A stack of 2 MiB has
-/// room for a few hundred tasks.
+/// The maximum number of tasks that calls of `help` can nest on top of the first task of a thread. A stack of
+/// 2 MiB has room for a few hundred tasks.
 const MOST_ON_TOP: usize = 100;
 
 impl ThreadPoolExecutor {
@@ -70,7 +71,7 @@ impl ThreadPoolExecutor {
     /// Before each call, ask whether the task that you wait for has ended. Join the task when `help` returns
     /// false: from then on, the remaining tasks run on other threads, or wait for a thread.
     ///
-    /// The queue decides which task is the next. A [`LifoQueue`](crate::LifoQueue) gives the task that was
+    /// The queue decides which task runs next. A [`LifoQueue`](crate::LifoQueue) gives the task that was
     /// submitted last, often a part of the calling task. A [`FifoQueue`](crate::FifoQueue) gives the oldest
     /// task. With a `FifoQueue`, tasks that call `help` mostly run on top of each other, on one stack. If 100
     /// tasks already run on top of each other, `help` returns false.
@@ -80,14 +81,14 @@ impl ThreadPoolExecutor {
     ///
     /// * The task must not need a lock that the caller holds. If the task locks a mutex that the caller has
     ///   locked, the thread waits for itself.
-    /// * If the task waits for the caller, neither of them can go on. A wait of the task for the caller is
-    ///   reported as starvation.
+    /// * If the task waits for the caller, neither of them can go on. If the task waits for the caller, the
+    ///   library reports this wait as starvation.
     /// * The caller goes on only when the task has ended. The result for which the caller waits may be ready
     ///   long before the task ends.
     ///
     /// # Elsewhere
-    /// On a thread that is not a worker of this pool, `help` does nothing and returns false. The end of the
-    /// pool does not wait for a thread that is not a worker.
+    /// On a thread that is not a worker of this pool, `help` does nothing and returns false. When a pool
+    /// ends, it does not wait for threads that are not its workers.
     ///
     /// # Blocking
     /// The call returns when the task has ended. The task is counted as `helped` in
@@ -95,8 +96,8 @@ impl ThreadPoolExecutor {
     /// is reported as on any worker.
     ///
     /// # Cancellation
-    /// A call of `help` is not a cancellation point. The parent of the task's token is the pool's root token,
-    /// as on any worker, and not the caller's token.
+    /// A call of `help` does not end early if the calling task is cancelled. The parent of the task's token
+    /// is the pool's root token, as on any worker, and not the caller's token.
     #[doc(alias = "helpQuiesce")]
     pub fn help(&self) -> bool {
         if !is_worker(&self.shared) {
@@ -181,8 +182,8 @@ impl PoolOwner for PoolShared {
 }
 
 impl PoolData {
-    /// Returns whether another worker can be started now. Returns false for a while after a failure of the
-    /// factory, because otherwise the waiting thread would call the factory again and again.
+    /// Returns whether another worker can be started now. Returns false for a while after the factory has
+    /// failed, so that the waiting thread does not call the factory again and again.
     fn may_grow(&self) -> bool {
         let below_maximum = self.phase == PoolState::Running && self.workers() < self.settings.maximum;
         below_maximum && self.backoff.is_over()
@@ -201,8 +202,8 @@ impl PoolShared {
         }
     }
 
-    /// Makes waiting threads check their waits again if one of them has `asked`, because that thread may
-    /// count on a worker that has left or does not start.
+    /// If `asked` is true, makes the waiting threads check their waits again: the thread that asked may rely
+    /// on a worker that has left or does not start.
     pub(super) fn tell_of_worker(&self, asked: bool) {
         if asked {
             self.tell_those_who_wait();

@@ -8,20 +8,20 @@
 //!
 //! [`PoolState`] is the phase of the pool. Only `ending` changes it.
 //!
-//! To accept a task, or to start, wake or end a worker, a thread must know the phase, the number of threads
-//! and the queue at one moment. So these fields are in one struct, [`PoolData`]. A thread makes each decision
-//! and carries it out under one lock.
+//! When a thread accepts a task, or starts, wakes or ends a worker, it must know the phase, the number of
+//! threads and the queue at one moment. So these fields are in one struct, [`PoolData`]. A thread makes a
+//! decision and carries the decision out under one lock.
 //!
 //! The queue may be a user's own and may panic, so the pool calls it only through [`ask`].
 //!
 //! # Invariants
 //!
-//! 1. The phase only moves to a later phase.
-//! 2. `live + starting` is the number of threads of the pool. Each thread counts in one of the two numbers
-//!    from the moment when it is requested until it leaves, or until the pool knows that it will not start.
+//! 1. The phase only changes to a later phase, never to an earlier phase.
+//! 2. `live + starting` is the number of threads of the pool. Each thread is in one of these two numbers from
+//!    the moment when it is requested until it leaves, or until the pool knows that it will not start.
 //! 3. `live` includes the `idle` workers. While `searching` is true, one live worker will look for a task
 //!    before it sleeps.
-//! 4. A task, a queue or a setting that is taken out of the state is dropped after the lock was released.
+//! 4. If a task, a queue or a setting is taken out of the state, it is dropped after the lock was released.
 
 use std::collections::VecDeque;
 
@@ -48,11 +48,11 @@ pub(super) struct PoolData {
     pub(super) worker_slots: WorkerSlots,
     pub(super) failures: Failures,
 
-    /// The number of threads that have begun and have not left.
+    /// The number of worker threads that have begun and have not left.
     pub(super) live: usize,
-    /// The number of threads that were requested and have not begun yet. See `growth`.
+    /// The number of worker threads that were requested and have not begun yet. See `growth`.
     pub(super) starting: usize,
-    /// The largest number of threads so far.
+    /// The largest number of worker threads that the pool has had so far.
     pub(super) peak: usize,
     /// The number of live workers that sleep, or that were woken and do not run yet.
     pub(super) idle: usize,
@@ -62,8 +62,8 @@ pub(super) struct PoolData {
     /// Tasks for which threads were requested, one thread for each task. A busy worker takes these tasks
     /// before tasks in the queue.
     pub(super) first_tasks: VecDeque<Task>,
-    /// Submitters inside the thread factory. A submitter inside the factory takes its own task back if the
-    /// factory fails.
+    /// Submitters inside the thread factory. If the factory fails, the submitter that called the factory
+    /// takes its own task back.
     pub(super) in_factory: usize,
     pub(super) backoff: Backoff,
     /// The number of threads that are dropping tasks for which no worker starts.
@@ -71,16 +71,16 @@ pub(super) struct PoolData {
 
     /// True if a waiting thread relies on the answer that all workers of the pool wait. See `starving`.
     pub(super) relied_on: bool,
-    /// True if a waiting thread has asked whether all workers of the pool wait. The pool clears the flag when
-    /// it makes these threads check their waits again.
+    /// True if a waiting thread has asked whether all workers of the pool wait. When the pool makes these
+    /// threads check their waits again, it clears the flag.
     pub(super) asked: bool,
     /// The number of workers that the pool may have beyond the maximum.
     pub(super) spares: usize,
-    /// The runs of tasks that the last dump or the watchdog has seen. See `running`.
+    /// The running tasks that the last dump or the last look of the watchdog has found. See `running`.
     pub(super) sightings: Sightings,
     /// The number of waits that failed because they could never have ended.
     pub(super) starved: u64,
-    /// The number of tasks that a thread ran on top of a task that waited.
+    /// The number of tasks that a waiting thread ran on top of its own task.
     pub(super) helped: u64,
 
     /// The submitters that wait for room. See `room`.
@@ -129,7 +129,7 @@ impl PoolData {
         self.settings.core_timeout || self.workers() > self.settings.core
     }
 
-    /// Returns the number of tasks that are in the queue, or unclaimed in the batch.
+    /// Returns the number of tasks that are in the queue, or in the batch and not yet claimed.
     pub(super) fn unclaimed(&self) -> usize {
         ask(|| self.queue.len()).unwrap_or(0) + self.batches.remaining()
     }

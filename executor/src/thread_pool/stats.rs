@@ -1,11 +1,11 @@
 //! The numbers of a pool at one moment, and the list of its tasks.
 //!
 //! A task moves from the inbox to the queue or the batch, and then to a worker slot. If a thread read the
-//! counts of inbox, queue, batch and slots at different moments, tasks would be missing or counted twice. So
-//! a thread that reads them all takes three steps:
+//! counts of inbox, queue, batch and slots at different moments, it would miss some tasks or count them
+//! twice. So a thread that reads them all takes three steps:
 //!
-//! 1. Lock the state and the inbox: no task enters the pool.
-//! 2. Freeze the batch: no task is claimed, so no task begins. Wait until the workers have noted their
+//! 1. Lock the state and the inbox, so that no task enters the pool.
+//! 2. Freeze the batch, so that no task is claimed and no task begins. Wait until each worker has noted its
 //!    earlier claims.
 //! 3. Add up the numbers, and resume the batch. During the addition, tasks may end. The count of each worker
 //!    slot changes in one step, so the sum was correct at some moment during the addition.
@@ -53,14 +53,14 @@ pub struct PoolStats {
     pub name: Option<String>,
     /// The phase of the pool.
     pub state: PoolState,
-    /// The core size: up to this number of threads, the pool starts a thread even if the queue has room.
+    /// The core size: a pool with fewer threads starts a thread for a new task, even if the queue has room.
     pub core_threads: usize,
     /// The maximum size: the largest number of threads that the pool may have.
     pub maximum_threads: usize,
     /// The number of threads, including threads that are starting.
     #[doc(alias = "getPoolSize")]
     pub threads: usize,
-    /// The largest number of threads so far.
+    /// The largest number of threads that the pool has had so far.
     #[doc(alias = "getLargestPoolSize")]
     pub peak_threads: usize,
     /// The number of tasks that run now, or for which a thread is starting.
@@ -68,16 +68,16 @@ pub struct PoolStats {
     pub active: usize,
     /// The number of tasks that wait for a thread.
     pub queued: usize,
-    /// The number of tasks that a thread has taken and that have ended, by a return, a panic or a cancel. A
-    /// task that was cancelled while it waited does not count. A task counts if it was cancelled after a
-    /// thread had taken it, even before its body began.
+    /// The number of tasks that a thread has taken and that have ended: the task has returned, has panicked
+    /// or was cancelled. A task that was cancelled while it waited does not count. A task counts if it was
+    /// cancelled after a thread had taken it, even before its body began.
     #[doc(alias = "getCompletedTaskCount")]
     pub completed: u64,
     /// The number of completed tasks that panicked.
     pub panicked: u64,
     /// The number of tasks that a request, a deadline or a stop of the pool has cancelled, in the queue or
-    /// later. If the body of a task has returned or panicked, the task does not count, even if a cancel came
-    /// before.
+    /// later. If the body of a task has returned or panicked, the task does not count, even if it was
+    /// cancelled before its body ended.
     pub cancelled: u64,
     /// The number of cancelled tasks that were cancelled while they waited in the queue. Their bodies never
     /// began.
@@ -94,10 +94,10 @@ pub struct PoolStats {
     /// The number of waits of the pool's threads that failed because they could never have ended:
     /// see [`OnStarvation`](crate::OnStarvation).
     pub starved: u64,
-    /// The number of completed tasks that a thread ran on top of a waiting task.
+    /// The number of completed tasks that a waiting thread ran on top of its own task.
     pub helped: u64,
-    /// The number of threads that the pool may now have beyond the maximum, so that tasks that wait for each
-    /// other can go on.
+    /// The number of threads that the pool may now have beyond the maximum; tasks that wait for each other
+    /// need these threads to go on.
     pub spare_threads: usize,
 }
 
@@ -122,9 +122,10 @@ impl PoolStats {
     /// Returns the number of waiting tasks minus the number of idle threads, or zero if there are more idle
     /// threads than waiting tasks.
     ///
-    /// Even in a pool of idle threads, a new task waits for a moment, until a thread has woken up. So
-    /// `queued` above zero does not mean that threads are missing, but a backlog above zero means that
-    /// threads are missing. A server that lets idle connections occupy threads should look at the backlog.
+    /// Even in a pool of idle threads, a new task waits for a moment, until a thread has woken up. So if
+    /// `queued` is above zero, the pool may still have enough threads, but if the backlog is above zero,
+    /// threads are missing. If idle connections occupy the threads of a server, the server should look at the
+    /// backlog.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -174,9 +175,9 @@ impl fmt::Display for PoolStats {
     }
 }
 
-/// The tasks of a pool: which of them run and which wait. `Display` shows a list, in which a task without a
-/// name appears by its id. A [`SerialExecutor`](crate::SerialExecutor) or a stripe appears as one of its
-/// tasks: the task that it runs, or will run first.
+/// The tasks of a pool: the running tasks and the waiting tasks. `Display` shows a list, in which a task
+/// without a name appears by its id. A [`SerialExecutor`](crate::SerialExecutor) or a stripe appears as one
+/// of its tasks: the task that it runs, or will run first.
 ///
 /// ```
 /// use executor::{Latch, Task, ThreadPoolExecutor, prelude::*};
@@ -197,7 +198,7 @@ impl fmt::Display for PoolStats {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolSnapshot {
-    /// The numbers of the pool at the same moment.
+    /// The numbers of the pool at the moment of the snapshot.
     pub stats: PoolStats,
     /// The running tasks, and the tasks for which a thread is starting.
     pub running: Vec<String>,

@@ -1,4 +1,4 @@
-//! Two ways to stop a pool without owning it: a handle, and a token that is the parent of the pool's root token.
+//! Two ways to stop a pool without owning it: a handle, and a token whose cancellation stops the pool.
 //!
 //! Usually the owner of a pool ends the pool. Sometimes a signal handler, a hook or one of the pool's own
 //! tasks must end the pool. If a hook had an `Arc` of the pool, the pool and the hook would own each other,
@@ -10,8 +10,8 @@
 //! # Invariants
 //!
 //! 1. Neither a stopper nor the callback of the token owns the pool.
-//! 2. The callback is unregistered when the pool is terminated. So a token that outlives the pool does not
-//!    keep the pool's memory allocated.
+//! 2. The callback is unregistered when the pool is terminated. So a token that lives longer than the pool
+//!    does not keep the pool's memory allocated.
 
 use std::fmt;
 
@@ -134,8 +134,8 @@ impl Stopper {
     }
 
     /// Waits until the pool is terminated, for `timeout` at most, and returns whether the pool is terminated:
-    /// see [`ExecutorService::await_termination`](crate::ExecutorService::await_termination). The wait does
-    /// not prevent the end of the pool.
+    /// see [`ExecutorService::await_termination`](crate::ExecutorService::await_termination). A thread that
+    /// waits here does not keep the pool from ending.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -150,7 +150,7 @@ impl Stopper {
     ///
     /// # Blocking
     /// Blocks until the pool is terminated, for `timeout` at most. If a task of the pool calls this method,
-    /// the wait cannot succeed, because the pool cannot end before that task.
+    /// the call cannot succeed, because the pool cannot end before that task.
     ///
     /// # Cancellation
     /// A cancellation point: returns early if the calling task is cancelled.
@@ -173,8 +173,8 @@ impl PoolShared {
         let registration = token.on_cancel(move || {
             let Some(pool) = pool.upgrade() else { return };
             for task in pool.shutdown_now() {
-                // Waiting tasks get the token's reason, and not `Shutdown`, because the running tasks see the
-                // token's reason, too.
+                // The running tasks see the token's reason, so the waiting tasks get this reason, too, and
+                // not `Shutdown`.
                 let reason = pool.root.reason().unwrap_or(CancelReason::of(CancelKind::Shutdown));
                 discard(contain(|| task.drop_because(reason)));
             }

@@ -2,9 +2,9 @@
 //!
 //! [`Timing`] is an example of [`Hooks`]. `Timing` must keep the start time of each task from
 //! `before_execute` until `after_execute`. These two hooks of a task run on one thread, so a thread-local
-//! stores the time, without a lock. But the thread-local can hold several start times: a pool can have two
-//! `Timing` hooks, combined into one, and a task can run inside another task on the same thread. So each note
-//! names its hooks and its task ([`Notes`]).
+//! stores the time, without a lock. But the thread-local can hold several start times: one pool can combine
+//! two `Timing` hooks, and one task can run inside another task on the same thread. So each note in the
+//! thread-local names its hooks and its task ([`Notes`]).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -34,8 +34,8 @@ thread_local! {
     static BEGAN: Notes<Instant> = Notes::new();
 }
 
-/// The notes that hooks have made on a thread when tasks began: each note has the address of the hooks, and
-/// the task. If the hooks are not told of the end of a task, the note about the task stays.
+/// Notes that hooks make on a thread when tasks begin: each note has the address of the hooks, and the task.
+/// If the pool does not tell the hooks that a task has ended, the note about the task stays.
 pub(crate) struct Notes<T>(RefCell<Vec<(usize, TaskId, T)>>);
 
 impl<T> Notes<T> {
@@ -95,8 +95,8 @@ impl Timing {
         Self::default()
     }
 
-    /// Makes hooks that call `log` at the end of the pool. The argument of `log` can be printed: it
-    /// implements `Display`.
+    /// Makes hooks that call `log` when the pool ends. The argument of `log` can be printed: it implements
+    /// `Display`.
     ///
     /// ```
     /// # use executor::{ThreadPoolExecutor, Timing};

@@ -7,8 +7,8 @@ use crate::task::Task;
 
 /// A [`ThreadPoolExecutor`] whose settings cannot be changed.
 ///
-/// Use this type to share a pool with code that must not change the settings: for example, a pool that must
-/// run one task at a time ([`ThreadPoolExecutor::single`]).
+/// Use this type if code that shares a pool must not change the settings: for example, if the pool must run
+/// one task at a time ([`ThreadPoolExecutor::single`]).
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, UnconfigurablePool, prelude::*};
@@ -22,7 +22,7 @@ use crate::task::Task;
 pub struct UnconfigurablePool(ThreadPoolExecutor);
 
 impl UnconfigurablePool {
-    /// Wraps a pool and hides its setters permanently.
+    /// Wraps a pool, so that no caller can change its settings any more.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, UnconfigurablePool, prelude::*};

@@ -16,7 +16,7 @@ thread_local! {
     static BEGAN: Notes<(Instant, ThreadTime)> = Notes::new();
 }
 
-/// Measures the ratio of the time in which a pool's tasks wait to the time in which they compute.
+/// Measures W / C: the time in which a pool's tasks wait, divided by the time in which they compute.
 ///
 /// Pass the hooks to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc`. The
 /// processor time of the task's own thread counts as computing; the rest of the task's time counts as
@@ -54,7 +54,8 @@ impl WaitCompute {
         Self::default()
     }
 
-    /// Returns the ratio W / C of all tasks so far; `None` until some computing time was measured.
+    /// Returns the ratio W / C of all tasks so far, or `None` before the hooks have measured any computing
+    /// time.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, WaitCompute, prelude::*};
@@ -74,8 +75,8 @@ impl WaitCompute {
     }
 
     /// Computes the number of threads from the measured ratio and the number of cores of this machine.
-    /// `utilisation` is the share of the cores that the pool should use (0 to 1). Returns `None` if nothing
-    /// was measured.
+    /// `utilisation` is the share of the cores that the pool should use (0 to 1). Returns `None` if the hooks
+    /// have measured nothing yet.
     ///
     /// ```
     /// use executor::WaitCompute;

@@ -1,9 +1,9 @@
 //! The watchdog of a pool: it tells a handler of tasks that run for too long.
 //!
-//! The watchdog has no thread, and it costs the tasks nothing. A job of the process's timer looks at the
-//! running tasks four times within the limit, and notes the tasks that it sees (`time/sightings.rs`). If a
-//! task still runs when the whole limit has passed since a look first found the task, the task has run for
-//! longer than the limit.
+//! The watchdog has no thread of its own, and does not slow the tasks down. A job of the process's timer
+//! looks at the running tasks four times within the limit, and notes the tasks that it sees
+//! (`time/sightings.rs`). If a task still runs a whole limit after the watchdog first saw it, the task has
+//! run for longer than the limit.
 //!
 //! ```text
 //!   looks      │        │        │        │        │        │
@@ -13,10 +13,12 @@
 //!
 //! # Invariants
 //!
-//! 1. The handler is told of a task only if the task has run for the whole limit, and only once.
-//! 2. A look waits for no lock: if the lock of the state is busy, the look ends at once. If the look waited,
-//!    a user's queue that hangs under that lock would delay all deadlines of the process.
-//! 3. The handler is called outside all locks, on a timer thread that no longer watches the deadlines.
+//! 1. The watchdog tells the handler of a task only once, and only if the task has run for the whole limit.
+//! 2. The watchdog's job does not wait for a lock: if the lock of the state is busy, the job ends at once. A
+//!    user's queue may hang under that lock; a job that waited for the lock would then delay all deadlines of
+//!    the process.
+//! 3. The handler is called outside all locks, on a timer thread that is no longer responsible for the
+//!    deadlines.
 
 use std::fmt;
 
@@ -68,7 +70,8 @@ type Handler = dyn Fn(&LongTask<'_>) + Send + Sync;
 pub(super) struct Watchdog {
     pub(super) limit: Duration,
     pub(super) handler: Box<Handler>,
-    /// The timer's entry for the next look of the watchdog. The drop of the pool removes this entry.
+    /// The timer's entry for the next time at which the watchdog looks at the tasks. When the pool is
+    /// dropped, this entry is removed.
     pub(super) next_look: Mutex<Option<TimerEntry>>,
 }
 
@@ -77,7 +80,7 @@ impl Watchdog {
         Self { limit, handler: Box::new(handler), next_look: Mutex::new(None) }
     }
 
-    /// Returns the time between two looks.
+    /// Returns the time from one look of the watchdog to the next.
     pub(super) fn period(&self) -> Duration {
         (self.limit / 4).max(Duration::from_millis(1))
     }

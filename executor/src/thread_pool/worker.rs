@@ -18,8 +18,8 @@
 //! A wake-up takes a system call, so the pool wakes workers as rarely as possible. A submitter wakes a
 //! sleeping worker only if no worker is `searching`, that is, about to look for a task. A worker that has
 //! found a task wakes the next worker if there are more tasks. So the submitter of many tasks wakes only one
-//! worker, and the workers wake each other. Before a worker sleeps, it yields to other threads a few times,
-//! and counts as searching meanwhile.
+//! worker, and each woken worker can wake another worker. Before a worker sleeps, it yields to other threads
+//! a few times; meanwhile it counts as searching.
 //!
 //! # How a worker leaves
 //!
@@ -34,12 +34,12 @@
 //! # Invariants
 //!
 //! 1. A worker holds only the task that it runs.
-//! 2. An idle or new worker looks for a task before it leaves. A submitter may count on that worker: the
-//!    submitter may have requested the worker for a task, or have put a task into the inbox or a hand-off
-//!    queue because the worker sleeps or searches.
-//! 3. A worker decides to leave and stops counting as live in one step, under the lock of the state.
-//! 4. A worker sleeps only after it has closed the inbox and found no task. From this look for tasks until it
-//!    sleeps, the worker holds the lock of the state.
+//! 2. An idle or new worker looks for a task before it leaves. A submitter may count on that worker: perhaps
+//!    the submitter has requested the worker for a task, or has put a task into the inbox or a hand-off queue
+//!    because the worker sleeps or searches.
+//! 3. A worker decides to leave and is subtracted from `live` in one step, under the lock of the state.
+//! 4. A worker sleeps only after it has closed the inbox and found no task. From this search for a task until
+//!    the worker sleeps, it holds the lock of the state.
 
 use super::batch::{Batch, WorkerSlot};
 use super::cancelled::CancelledTasks;
@@ -79,9 +79,9 @@ pub(super) fn run(shared: &Arc<PoolShared>, first_task: Option<TaskId>) {
 /// The next step of a worker.
 enum Next {
     Start(Task),
-    /// Claim a task from this batch, if the other workers have left a task.
+    /// Claim a task from this batch, if the batch still has an unclaimed task.
     Claim(Arc<Batch>),
-    /// Drop the cancelled tasks that were found, and report panics of the queue, without the lock.
+    /// Release the lock; then drop the cancelled tasks that were found, and report the panics of the queue.
     TidyUp,
     LookAgain,
     GiveWay,
@@ -89,12 +89,12 @@ enum Next {
     Leave,
 }
 
-/// The data that a searching worker keeps from one look to the next.
+/// The data that a worker keeps while it searches for a task.
 struct Search<'a> {
-    /// The task for which the worker was started, as long as the worker has not looked for a task.
+    /// The task for which the worker was started, until the worker looks for a task.
     own_task: Option<TaskId>,
-    /// True if a submitter may count on this worker. A worker on which a submitter may count must look for a
-    /// task before it leaves.
+    /// True if a submitter may rely on this worker to look for a task. If a submitter may count on a worker,
+    /// the worker must look for a task before it leaves.
     is_counted_on: bool,
     idle_since: Option<Instant>,
     is_idle_for_too_long: bool,
@@ -116,7 +116,7 @@ struct LiveWorker<'a> {
     fresh: bool,
     first_task: Option<TaskId>,
     left: bool,
-    /// Tells the detector that this thread works for the pool, while the worker is counted as live.
+    /// Tells the deadlock detector that this thread works for the pool, until the worker leaves.
     role: Option<OnDrop<fn()>>,
 }
 
@@ -181,8 +181,8 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Looks for a task, and sleeps between the looks, until the worker finds a task or leaves. `decide`
-    /// chooses each step.
+    /// Looks for a task again and again, and sleeps in between, until the worker has found a task or leaves.
+    /// `decide` chooses each step.
     fn look_for_task(&mut self) -> Option<Task> {
         let mut search = self.begin_search(); // declared first, so dropped last: after the lock is released
         let mut state = self.shared.state.lock();
@@ -251,7 +251,7 @@ impl<'a> LiveWorker<'a> {
     }
     // ANCHOR_END: next_task
 
-    /// Finds a task or a batch for this worker. A worker on which submitters count takes tasks of the queue
+    /// Finds a task or a batch for this worker. If submitters count on a worker, it takes tasks of the queue
     /// before first tasks: a hand-off queue has accepted its tasks because workers were idle, and for each
     /// first task a thread was requested.
     fn find(&self, state: &mut PoolData, search: &mut Search<'_>) -> Option<Next> {
@@ -323,14 +323,14 @@ impl<'a> LiveWorker<'a> {
         };
         state.idle -= 1;
         state.searching = false;
-        // The worker checks the condition again, because the settings or the number of workers may have
-        // changed during the sleep.
+        // The worker checks the condition again, because during the sleep the settings or the number of
+        // workers may have changed.
         let timed_out = timed_out && state.may_time_out();
         (state, timed_out)
     }
     // ANCHOR_END: sleep
 
-    /// Frees the memory that was needed for a burst of tasks.
+    /// Frees the memory that a burst of tasks needed.
     fn shrink(&self, state: &mut PoolData) {
         ask(|| state.queue.shrink());
         state.batches.shrink(KEPT);
@@ -340,8 +340,8 @@ impl<'a> LiveWorker<'a> {
     /// Takes this worker out of the count of live workers. The worker has held the lock since it decided to
     /// leave, so no submitter has begun to count on this worker since then.
     ///
-    /// A surplus worker may leave although there are tasks. A surplus worker need not wake another worker for
-    /// these tasks: the surplus worker was busy, so no submitter counted on it.
+    /// A surplus worker may leave even if there are tasks. A surplus worker need not wake another worker for
+    /// these tasks: the surplus worker was busy, so no submitter counts on it.
     fn leave(&mut self, mut state: MutexGuard<'a, PoolData>) -> Option<Task> {
         let asked = self.count_out(&mut state);
         self.shared.terminate_if_done(state);
@@ -358,8 +358,8 @@ impl<'a> LiveWorker<'a> {
         state.live -= 1;
         self.worker_slot.abandon(); // needed if the worker unwinds; any other worker has completed its task
         state.worker_slots.vacate(self.number);
-        // Perhaps a user's own queue has refused a task while this worker slept. The submitter of that task
-        // can now start a new worker in the place of this worker.
+        // Perhaps a user's own queue has refused a task while this worker slept. This worker leaves now, so
+        // the submitter of that task can start a new worker.
         self.shared.wake_submitter(state);
         std::mem::take(&mut state.asked)
     }
@@ -379,8 +379,8 @@ impl Drop for LiveWorker<'_> {
 }
 
 impl PoolShared {
-    /// Wakes a sleeping worker if more tasks wait than the `taken_here` tasks that the caller takes itself,
-    /// unless a worker is searching already.
+    /// Wakes a sleeping worker if no worker is searching, and if more tasks wait than the `taken_here` tasks
+    /// that the caller takes itself.
     pub(super) fn wake_worker(&self, state: &mut PoolData, taken_here: usize) {
         if state.idle == 0 || state.searching {
             return;
@@ -392,8 +392,8 @@ impl PoolShared {
         }
     }
 
-    /// Returns the number of tasks that a worker can take, including cancelled tasks. A queue other than a
-    /// [`FifoQueue`](crate::FifoQueue) counts as at most one task, because the pool only asks this queue
+    /// Returns the number of tasks that a worker can take, including cancelled tasks. If the queue is not a
+    /// [`FifoQueue`](crate::FifoQueue), the result is at most 1, because the pool only asks this queue
     /// whether it is empty.
     pub(super) fn to_be_taken(&self, state: &PoolData) -> usize {
         let waiting = if self.inbox.in_use() {
@@ -411,7 +411,7 @@ mod tests {
     use crate::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
     use std::time::Duration;
 
-    /// For a test: makes a worker unwind, which no call of the library does.
+    /// For a test: makes a worker's thread unwind, although no code of the library does this.
     fn unwind(worker: LiveWorker<'_>) {
         let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _worker = worker;

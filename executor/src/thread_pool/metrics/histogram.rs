@@ -76,8 +76,8 @@ impl TimeHistogram {
     /// Returns the sum of the durations. The sum divided by [`count`](Self::count) is the mean of the
     /// durations.
     ///
-    /// While tasks end, a duration can be missing in the sum and not in the count, or in the count and not in
-    /// the sum.
+    /// While tasks end, the sum can lack a duration that the count includes, or the count can lack a duration
+    /// that the sum includes.
     ///
     /// ```
     /// use std::time::Duration;
@@ -88,8 +88,8 @@ impl TimeHistogram {
         self.sum
     }
 
-    /// Returns the upper bound of each bucket with the number of durations that are not above the bound. The
-    /// numbers are cumulative: a duration of 20 microseconds is in all buckets from 25 microseconds on. A
+    /// For each bucket, returns its upper bound and the number of durations that are not above this bound.
+    /// The numbers are cumulative: a duration of 20 microseconds is in all buckets from 25 microseconds on. A
     /// duration above 50 seconds is in no bucket, but [`count`](Self::count) includes it.
     ///
     /// ```

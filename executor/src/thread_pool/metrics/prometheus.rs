@@ -12,7 +12,7 @@ use super::histogram::TimeHistogram;
 use super::task_metrics::TaskMetrics;
 use crate::thread_pool::PoolStats;
 
-/// The text from which Prometheus reads the numbers of pools.
+/// A text with the numbers of pools, in the format that Prometheus reads.
 ///
 /// Make a new text for each request, add pools and times, and answer the request with the text's `Display`
 /// and [`CONTENT_TYPE`](Self::CONTENT_TYPE). Numbers of your own can be added with [`sample`](Self::sample).
@@ -141,8 +141,8 @@ impl PrometheusText {
     /// Adds a sample of any family. `kind` is `counter` or `gauge`. The first sample of a family determines
     /// the kind and the help text of the family.
     ///
-    /// The names of the family and of the labels must be valid in Prometheus: letters, digits and `_`, and no
-    /// digit at the beginning. The values of labels can be any text.
+    /// The names of the family and of the labels must be valid in Prometheus: they consist of letters, digits
+    /// and `_`, and do not begin with a digit. The values of labels can be any text.
     ///
     /// ```
     /// use executor::PrometheusText;
@@ -174,7 +174,7 @@ impl PrometheusText {
         append_line(text, &format!("{family}_count"), &[("name", pool)], times.count());
     }
 
-    /// Returns the part of the text that has the samples of a family.
+    /// Returns the part of the text that contains the samples of a family.
     fn part(&mut self, family: &str, kind: &str, help: &str) -> &mut String {
         let known = self.parts.iter().position(|part| part.family == family);
         let index = known.unwrap_or_else(|| {

@@ -11,9 +11,9 @@ use crate::thread_pool::{Hooks, TaskInfo};
 /// Give the hooks to the builder of the pool in an `Arc`, and keep a copy of the `Arc` to read the
 /// histograms. [`PrometheusText`](crate::PrometheusText) writes the histograms for a monitoring system.
 ///
-/// Each task that a thread has taken is measured, whatever the outcome of the task is. A task that is
-/// cancelled in the queue or refused is not measured. For each task, the pool reads the clock three times;
-/// recording takes no lock.
+/// Each task that a thread has taken is measured, whatever the outcome of the task is. The hooks do not
+/// measure a task that is refused, or cancelled in the queue. For each task, the pool reads the clock three
+/// times; recording takes no lock.
 ///
 /// A pool has one [`Hooks`]. If you have hooks of your own, their [`after_execute`](Hooks::after_execute)
 /// must call the `after_execute` of a `TaskMetrics`, and their [`wants_times`](Hooks::wants_times) must
