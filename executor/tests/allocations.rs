@@ -10,8 +10,8 @@ use std::sync::{Arc, Barrier};
 
 use executor::{DirectExecutor, FutureTask, Promise, Task, ThreadPoolExecutor, prelude::*};
 
-/// An allocator that counts only the allocations of threads that take part in the test, because the test
-/// harness also has a thread. A reallocation counts, too.
+/// An allocator that counts the allocations of threads that take part in the test. It ignores the thread of
+/// the test harness. A reallocation counts, too.
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -56,8 +56,8 @@ fn allocations_of(work: impl FnOnce()) -> usize {
 }
 
 /// Repeats `round` until two consecutive rounds allocate nothing. One round without allocations is not
-/// enough, because tasks come in through two buffers that change places after each round. After one round
-/// without allocations, the next round could still enlarge its buffer.
+/// enough, because new tasks go into one of two buffers, and the buffers change places after each round.
+/// After one round without allocations, the next round could still enlarge its buffer.
 fn until_nothing_is_allocated(round: impl Fn()) {
     let quiet = || allocations_of(&round) == 0;
     assert!((0..10).any(|_| quiet() && quiet()), "there is no end to the allocations");

@@ -36,7 +36,8 @@ fn hear(heard: &Heard, expected: &[&str]) {
     assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);
 }
 
-/// A handler that reports each call and its own drop; after it has reported the drop, the drop panics.
+/// A handler that reports each call. When the handler is dropped, its destructor reports the drop and then
+/// panics.
 struct Bomb(mpsc::Sender<()>, Mutex<mpsc::Receiver<()>>);
 impl PanicHandler for Bomb {
     fn panicked(&self, _: &PanicReport<'_>) {

@@ -35,7 +35,7 @@ impl Drop for NoMoreThreads {
     }
 }
 
-/// All these checks are in one test, because a process has one limit.
+/// All these checks are in one test, because the limit holds for the whole process.
 #[test]
 fn without_threads_to_be_had_tasks_come_back_or_make_do_with_the_threads_there_are() {
     let pool = ThreadPoolExecutor::fixed(2);

@@ -14,7 +14,7 @@ use executor::{
     ThreadPoolExecutor, prelude::*,
 };
 
-/// A time that no wait in this file reaches, unless the library has a fault.
+/// A time limit so long that a wait in this file reaches it only if the library has a fault.
 const LONG: Duration = Duration::from_secs(30);
 
 /// Runs `f` on a new thread. When this thread is blocked, `blocked` returns a function that waits for the
@@ -92,8 +92,8 @@ fn connections_are_accepted_and_are_blocking_ones() {
     assert_eq!(accepts(), ("hello".to_owned(), from));
 }
 
-/// If the library made its own connection to wake `accept`, this connection could take the place of a
-/// client's connection.
+/// The library must not wake `accept` with a connection of its own, because this connection could take the
+/// place of a client's connection.
 #[test]
 fn a_cancel_takes_no_connection_from_anybody() {
     let (listener, address) = listen();
@@ -182,7 +182,7 @@ fn a_connection_is_made_and_blocks() {
         let (text, stream) = reads().unwrap();
         assert_eq!(&text, b"hello");
 
-        // After `into_inner`, the stream no longer belongs to a token.
+        // After `into_inner`, the cancellation of the token no longer affects the stream.
         let mut stream = stream.into_inner();
         let later = CancelToken::new();
         drop(CancellableStream::new(stream.try_clone().unwrap(), &later).into_inner());

@@ -149,7 +149,8 @@ fn closing_turns_into_shutting_down_now_when_the_closing_task_is_cancelled() {
     });
 }
 
-/// A cancel cuts the close short, but the close still waits for a task that ignores its token.
+/// If the caller of `close` is cancelled, `close` stops the pool, but still waits for a running task that
+/// ignores its token.
 #[test]
 fn a_cancelled_close_returns_only_when_what_ran_has_ended() {
     within_deadline(|| {
@@ -168,8 +169,8 @@ fn a_cancelled_close_returns_only_when_what_ran_has_ended() {
     });
 }
 
-/// A pool is a local variable of a cancelled task. The cancel of the task does not shorten the wait in the
-/// pool's drop.
+/// A pool is a local variable of a cancelled task. The cancellation of the task does not shorten the wait in
+/// the pool's drop.
 #[test]
 fn dropping_waits_even_in_a_cancelled_task() {
     within_deadline(|| {

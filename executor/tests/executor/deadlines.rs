@@ -91,7 +91,7 @@ fn a_callback_that_blocks_holds_up_no_other_deadline() {
 #[test]
 fn of_cancel_and_deadline_the_first_gives_the_reason() {
     within_deadline(|| {
-        // On a busy machine, the deadline can come before the cancel.
+        // On a busy machine, the deadline can come before the call of `cancel`.
         let in_time = || {
             let token = CancelToken::new().with_timeout(SHORT);
             token.cancel_because("enough").then_some(token)

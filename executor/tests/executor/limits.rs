@@ -111,9 +111,9 @@ fn the_token_above_gives_its_reason() {
     assert_eq!((reason.message(), reason.is_inherited()), (Some("the client hung up"), true));
 }
 
-/// If a cancel comes before the body ends, the cancel decides the outcome, even if the body learns of the
-/// cancel before the handle does. In this test the body ends during the cancel, in the first callback of the
-/// token.
+/// If a task is cancelled before its body ends, the cancellation decides the outcome, even if the body
+/// notices the cancellation before the handle does. In this test the body ends during the call of `cancel`,
+/// in the first callback of the token.
 #[test]
 fn a_cancel_before_the_end_of_the_body_decides_the_outcome() {
     within_deadline(|| {

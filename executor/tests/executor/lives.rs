@@ -225,8 +225,8 @@ fn the_executor_below_cancels_them_as_well() {
     });
 }
 
-/// Returns two flags; each flag says whether the calling task is asked to stop. The first flag shows what a
-/// wait finds; the wait makes no token. The second flag shows what the task's token reports.
+/// Returns two flags; each flag says whether the calling task is asked to stop. The first flag is the answer
+/// of a wait, which makes no token. The second flag is the answer of the task's token.
 fn is_asked_to_stop() -> (bool, bool) {
     (executor::Latch::new(0).wait().is_err(), CancelToken::current().is_cancelled())
 }
@@ -472,7 +472,7 @@ fn a_shutdown_beside_submissions_accepts_each_or_refuses_it() {
     });
 }
 
-/// Calls `shutdown`, which hands out no tasks.
+/// Calls `shutdown`, and returns no task, because `shutdown` hands out no tasks.
 fn shut_down(service: &dyn ExecutorService) -> Vec<Task> {
     service.shutdown();
     Vec::new()

@@ -1,5 +1,6 @@
 //! A lock may be held across a join, a scope or a parallel loop. In each test, a parallel loop runs under a
-//! lock inside another parallel loop. If a waiting thread ran a piece of the outer loop, the test would hang.
+//! lock inside another parallel loop. A waiting thread must not run a piece of the outer loop, because then
+//! the test would hang.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -13,7 +14,7 @@ const OUTER: usize = 50;
 const INNER: usize = 16;
 const THREADS: usize = 4;
 
-/// Sleeps long enough that another thread comes to help.
+/// Sleeps for a time in which another thread can begin to help.
 fn work() {
     std::thread::sleep(Duration::from_micros(50));
 }

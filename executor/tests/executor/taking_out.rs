@@ -1,4 +1,4 @@
-//! A task's handle removes the waiting task from its queue.
+//! A task's handle takes the waiting task out of its queue.
 
 use std::thread;
 

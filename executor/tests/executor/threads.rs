@@ -463,7 +463,7 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
     });
 }
 
-/// If a running task's thread is one too many, the pool does not lose the task.
+/// If a task runs on a surplus thread of the pool, the pool does not lose the task.
 #[test]
 fn a_pool_shut_down_while_it_shrinks_ends() {
     within_deadline(|| {

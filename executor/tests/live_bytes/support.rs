@@ -12,7 +12,7 @@ use executor::{Executor, TaskHandle, prelude::*};
 pub(crate) const LONG: Duration =
     Duration::from_secs(if option_env!("EXECUTOR_TESTS_IMPATIENT").is_some() { 8 } else { 30 });
 
-/// A time limit for waits that must reach their limit.
+/// A short time limit, for waits that must reach their time limit.
 pub(crate) const SHORT: Duration = Duration::from_micros(100);
 
 pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
@@ -34,7 +34,7 @@ pub(crate) fn all_others_sleep() -> bool {
     running.count() == 1
 }
 
-/// A switch that can be set only once, and that a thread can wait for.
+/// A signal that is set at most once; threads can wait until the signal is set.
 #[derive(Clone, Default)]
 pub(crate) struct Signal(Arc<(Mutex<bool>, Condvar)>);
 

@@ -25,8 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::support::{LONG, Occupied, Spot, occupy, within_deadline};
 use scan::Sources;
 
-/// A list of functions; each of them makes one blocking call. If there is no cancel, the call blocks for
-/// longer than the test waits. The function returns true if the call reported the cancel.
+/// A list of functions; each of them makes one blocking call. If there is no cancellation, the call blocks
+/// for longer than the test waits. The function returns true if the call reported the cancellation.
 const CALLS: &[(&str, Blocks)] = &[
     ("CancelToken::sleep", || CancelToken::current().sleep(FOR_EVER).is_err()),
     ("Latch::wait", || Latch::new(1).wait().is_err()),
