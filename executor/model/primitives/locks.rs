@@ -10,11 +10,10 @@
 //! they run at the next scheduling point of the thread that has unlocked, or at the end of that thread. The
 //! user must know these exceptions:
 //!
-//! * `try_lock` shows whether the lock is held. In a program that uses `try_lock`, the holder needs a
+//! * `try_lock` shows whether the lock is held. In a program that uses `try_lock`, a thread needs a
 //!   scheduling point while it holds the lock.
-//! * Some operations are invisible to the model, such as the drop of an `Arc`. If such an operation follows
-//!   an unlock, and the order of the operation and the unlock matters, there must be a scheduling point
-//!   between them.
+//! * Some operations are invisible to the model, such as the drop of an `Arc`. If the order of such an
+//!   operation and the previous unlock matters, there must be a scheduling point between the two.
 //!
 //! A wait releases the lock and falls asleep in one step. A notification needs no scheduling point if the
 //! notifying thread has changed the state under the waiters' lock: a thread that begins to wait after the
@@ -44,13 +43,13 @@ pub(crate) fn others_may_come_first() {
     thread::sleep(Duration::ZERO); // takes no time under shuttle
 }
 
-/// A set of sleeping threads, which other threads wake. Shuttle's `park` does not suffice, because `park`
-/// would return without a wake-up again and again.
+/// A set of sleeping threads, which other threads wake. Shuttle's `park` does not suffice, because `park` can
+/// return again and again without a wake-up.
 #[derive(Debug, Default)]
 pub(crate) struct Sleepers(sync::Mutex<Vec<(TaskId, Waker)>>); // never contended: one thread runs at a time
 
 impl Sleepers {
-    /// Sleeps. No other thread runs between the call and the moment when the caller sleeps.
+    /// Sleeps. No other thread runs between the call and the moment when the calling thread is asleep.
     pub(crate) fn sleep(&self) {
         let me = current::me();
         let mut begun = false;

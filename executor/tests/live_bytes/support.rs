@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use executor::{Executor, TaskHandle, prelude::*};
 
-/// A time that no wait in these scenarios reaches, unless the library has a fault or the machine is very
-/// busy. `.ci/mutants` breaks the library on purpose, and runs one scenario at a time on each core.
+/// A time limit so long that a wait in these scenarios reaches it only if the library has a fault or the
+/// machine is very busy. `.ci/mutants` breaks the library on purpose, and runs one scenario at a time on each
+/// core.
 pub(crate) const LONG: Duration =
     Duration::from_secs(if option_env!("EXECUTOR_TESTS_IMPATIENT").is_some() { 8 } else { 30 });
 
@@ -23,7 +24,7 @@ pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Returns true if no thread of the process except the caller runs or could run.
+/// Returns true if the calling thread is the only thread of the process that runs or could run.
 pub(crate) fn all_others_sleep() -> bool {
     let running = std::fs::read_dir("/proc/self/task").unwrap().filter(|thread| {
         let stat = std::fs::read_to_string(thread.as_ref().unwrap().path().join("stat"));

@@ -38,7 +38,7 @@ struct Mutant {
 enum Place {
     /// In the common build.
     Together,
-    /// In a separate tree, which contains only this mutant.
+    /// The mutant is in a separate tree, which contains no other mutant.
     Apart,
     /// In no build. The text is the reason.
     Nowhere(String),

@@ -61,7 +61,7 @@ fn a_planned_task_runs_or_is_cancelled() {
     });
 }
 
-/// The canceller looks at the slot of a cancelled task when the slot already holds another task.
+/// When the canceller looks at the slot of a cancelled task, this slot may already hold another task.
 #[test]
 fn a_cancel_takes_no_other_task_out() {
     check(|| {

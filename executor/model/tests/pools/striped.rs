@@ -156,7 +156,7 @@ fn what_was_accepted_is_run_or_cancelled_whatever_the_executor_does() {
 }
 
 /// An executor that accepts the first drain task of each burst, and refuses or drops all other drain tasks.
-/// But the tasks of the first drain task must run.
+/// Nevertheless, the tasks that the first drain task takes must run.
 struct OnlyFirst(AtomicUsize);
 
 impl Executor for OnlyFirst {

@@ -14,7 +14,7 @@ use crate::support::{LONG, rounds, within_deadline};
 enum Work {
     Leaf(u64),
     Panic,
-    /// The code inside a computation may panic; if it panics, the result is 7.
+    /// The code inside a computation may panic; in this case, the result is 7.
     Catch(Arc<Work>),
     Join(Arc<Work>, Arc<Work>),
     Fork(Arc<Work>, Arc<Work>),

@@ -30,8 +30,8 @@ fn fail() -> ! {
     std::panic::resume_unwind(Box::new("oh"))
 }
 
-/// Returns a task, the spot where this task waits for its cancel, and a signal that a callback of its token
-/// sets.
+/// Returns a task that waits until it is cancelled; the returned `Spot` shows when this task is blocked, and
+/// the cancellation sets the returned signal.
 fn loser() -> (FutureTask<Attempt>, Spot, Signal) {
     let (spot, told) = (Spot::default(), Signal::new());
     let (there, tell) = (spot.clone(), told.clone());

@@ -1,4 +1,5 @@
-//! A hundred thousand tasks in strands whose drain tasks rise in the queue.
+//! Tests a hundred thousand tasks in strands; the drain tasks of these strands get higher priorities while
+//! they wait in the queue.
 
 use std::sync::{Arc, Mutex};
 

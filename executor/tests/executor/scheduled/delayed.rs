@@ -215,7 +215,8 @@ fn a_panic_costs_no_other_task_and_no_thread() {
     });
 }
 
-/// In this test, the threads that cancel a task or shut the pool down drop the captured values.
+/// In this test, the thread that cancels a task or shuts the pool down also drops the captured values of the
+/// task.
 #[test]
 fn captured_values_that_panic_when_they_are_dropped_do_no_harm() {
     within_deadline(|| {

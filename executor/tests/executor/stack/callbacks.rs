@@ -1,4 +1,4 @@
-//! Chains of callbacks, wakers and destructors: each link first causes the next link and then waits.
+//! Chains of callbacks, wakers and destructors: each link first triggers the next link and then waits.
 
 use std::cell::RefCell;
 use std::collections::HashSet;

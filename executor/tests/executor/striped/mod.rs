@@ -1,5 +1,4 @@
-//! Tests of stripes: the order in each stripe, the independence of the stripes, and the settings and queries
-//! that users can make.
+//! Tests of stripes: order, independence, settings and queries.
 
 mod below;
 mod ends;

@@ -512,7 +512,7 @@ impl Record {
         match outcome {
             Ok(number) => assert!(number == self.number && ran && !cancelled && self.body != Body::Panics),
             Err(JoinError::Panicked(_)) => assert!(ran && !cancelled && self.body == Body::Panics),
-            // The thread that cancelled the task may not have recorded the cancel yet.
+            // The thread that cancelled the task may not have recorded the cancellation yet.
             Err(JoinError::Cancelled(_)) => {
                 assert!(!ran || cancelled || self.canceller.get().is_some(), "{}", self.number);
             }

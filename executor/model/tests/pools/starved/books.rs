@@ -54,8 +54,7 @@ pub(super) struct PoolBook {
 struct ThreadBook {
     works_for: Option<usize>,
     is_there: bool,
-    /// The bodies that the thread is running, and the waits in which the thread is. The last entry is the
-    /// innermost body or wait.
+    /// The bodies and waits in which the thread is at present. The last entry is the innermost body or wait.
     frames: Vec<Frame>,
 }
 
@@ -118,8 +117,8 @@ pub(super) struct ServiceBook {
     pub(super) race_in: Option<usize>,
 }
 
-/// The answer that must be certain. If the records cannot be sure that this answer is right, they give the
-/// other answer.
+/// The answer that the records may give only if they are certain of it. If the records are not certain of
+/// this answer, they give the other answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
     ThatItWasOpen,
