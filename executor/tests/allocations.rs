@@ -91,15 +91,16 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     promised();
     assert_eq!(allocations_of(promised), 1);
 
-    // Through `DirectExecutor`. The first task allocates the memory that each thread allocates only once.
+    // Through `DirectExecutor`. Before the count, one task runs, because a thread allocates some memory only
+    // once.
     DirectExecutor.execute(small(&counter)).unwrap();
     let inline = allocations_of(|| (0..TASKS).for_each(|_| DirectExecutor.execute(small(&counter)).unwrap()));
     assert_eq!(inline, 0);
 
     // Counts the allocations of a task in a pool that already has its buffers. One task keeps the worker busy
-    // while a round of tasks comes in. The last task of the round keeps the worker busy for the next round.
-    // So the worker never sleeps between two rounds, and each round needs the same amount of room in each
-    // buffer.
+    // while the tasks of a round are submitted. The last task of the round keeps the worker busy for the next
+    // round. So the worker never sleeps between two rounds, and each round needs the same amount of room in
+    // each buffer.
     let pool = ThreadPoolExecutor::single();
     let barrier = Arc::new(Barrier::new(2));
     let hold = || {

@@ -375,7 +375,7 @@ fn errors_say_what_happened_and_turn_into_others() {
     assert_eq!(PutError::Interrupted("item").into_inner(), "item");
 }
 
-/// The model's test compiles the protocol in this file against shuttle. This test compiles the same protocol
+/// A test of the model compiles the file of the protocol against shuttle. This test compiles the same file
 /// against std.
 #[test]
 fn a_protocol_of_a_program_is_compiled_for_real_threads_and_for_a_model() {

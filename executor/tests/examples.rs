@@ -300,7 +300,7 @@ fn puzzle_stops_at_its_time_limit_and_at_its_bound() {
     measured_until("puzzle", "stop", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// The example shows three wrong ways to wait for two halves, and three right ways.
+/// The example shows three wrong ways and three correct ways to wait for the two halves of a sort.
 #[test]
 fn merge_sort_starves_or_is_wrong_until_its_tasks_help() {
     let ways = ["plain", "swallow", "help", "fork_join", "library"];
@@ -308,7 +308,8 @@ fn merge_sort_starves_or_is_wrong_until_its_tasks_help() {
     says_which("merge_sort");
 }
 
-/// One worker steals nothing, and two workers steal few of the thousand halves. No half remains in a queue.
+/// A single worker steals nothing, and two workers steal only a few of the thousand halves. No half remains
+/// in a queue.
 #[test]
 fn merge_sort_says_how_often_it_stole() {
     let as_the_page_says = |printed: &String| {
@@ -323,9 +324,9 @@ fn merge_sort_says_how_often_it_stole() {
     measured_until("merge_sort", "stats", as_the_page_says);
 }
 
-/// Short tasks wait for the long tasks in the shared pool, but hardly wait in a separate pool; if the long
-/// waits have a time limit, short tasks wait at most for this limit. If a wait reaches its limit, the wait
-/// fails, or the task repeats the wait until there is an answer.
+/// In a shared pool, short tasks wait for the long tasks; in a separate pool, short tasks hardly wait. If
+/// each wait of a long task has a time limit, a short task waits at most for this limit. If a wait reaches
+/// its limit, the wait fails, or the task repeats the wait until there is an answer.
 #[test]
 fn long_among_short_holds_up_the_short_ones_in_one_pool_only() {
     let as_the_page_says = |printed: &String| {
@@ -625,10 +626,10 @@ fn where_time_goes_prints_a_figure_for_each_part() {
 }
 
 /// With `Relaxed`, `memory_order` observes two steps in the wrong order; the number of such cases depends on
-/// the processor. With `SeqCst`, the example must never observe the wrong order. The number of rounds is so
-/// large that the wrong order would occur if the code forgot `SeqCst`. On a machine with one processor, the
-/// wrong order cannot occur. On a machine with one processor, the threads must wait for the processor six
-/// times in each round, which takes minutes if other programs are busy.
+/// the processor. With `SeqCst`, the example must never observe the wrong order. In so many rounds, the wrong
+/// order occurs if the code does not use `SeqCst`. On a machine with one processor, the wrong order cannot
+/// occur. On a machine with one processor, the threads must wait for the processor six times in each round,
+/// which takes minutes if other programs are busy.
 #[test]
 fn memory_order_never_misses_both_flags_with_seq_cst() {
     let rounds = if thread::available_parallelism().is_ok_and(|processors| processors.get() > 1) {

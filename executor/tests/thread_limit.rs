@@ -1,4 +1,4 @@
-//! The behaviour of the library if the system cannot start any more threads. This test runs in a separate
+//! Tests how the library behaves when the system cannot start any more threads. This test runs in a separate
 //! process, because the limit is for the whole process: the limit leaves no memory for another thread's
 //! stack.
 #![cfg(target_os = "linux")]

@@ -58,8 +58,8 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the lines outside the items that only tests use, because tests may use everything. An item for
-/// tests ends at the first line that closes an item and is not indented.
+/// Returns the lines of the text without the items that only tests use, because tests may use all modules. An
+/// item for tests ends at the first line that closes an item and is not indented.
 fn without_tests(text: &str) -> impl Iterator<Item = &str> {
     let mut in_tests = false;
     text.lines().filter(move |line| {

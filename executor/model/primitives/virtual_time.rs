@@ -57,8 +57,8 @@ impl Add<Duration> for Instant {
 }
 
 /// Under a model, a deadline this far away never comes. Only a notification can wake a thread that waits for
-/// such a deadline, as on a real machine. So a model finds a notification that is missing; if the wait ended
-/// by itself, the fault would be hidden.
+/// such a deadline, as on a real machine. So a model finds a missing notification; if the wait ended by
+/// itself, the fault would be hidden.
 const OUT_OF_REACH: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 pub(crate) fn wait_until<'a, T>(

@@ -356,8 +356,8 @@ fn a_pool_told_to_finish_when_it_is_dropped_is_as_one_told_nothing() {
     });
 }
 
-/// The owner of the pool unwinds and drops the pool. With this policy, too, the drop does not wait for the
-/// tasks.
+/// The owner of the pool panics, and the unwinding drops the pool. With this policy, too, the drop does not
+/// wait for the tasks.
 #[test]
 fn a_pool_told_to_cancel_that_is_dropped_by_its_own_task_or_a_panic_does_not_wait() {
     within_deadline(|| {

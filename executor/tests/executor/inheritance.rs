@@ -1,6 +1,6 @@
 //! Checks which requests a new task inherits from the token that is current where the task is made. The table
-//! of these requests is in the documentation of `CancelToken`. The test reads the table there, and tries each
-//! of its cells.
+//! of these requests is in the documentation of `CancelToken`. The test reads the table from this
+//! documentation, and tests each cell of the table.
 
 use std::sync::{Arc, LazyLock, mpsc};
 use std::time::Duration;
@@ -66,7 +66,7 @@ impl RecursiveTask for Probe {
 /// function waits, too.
 type Way = fn(Probe);
 
-/// The rows of the table, each with the ways to make a task that the row describes.
+/// The rows of the table; each row has all ways to make a task that the row describes.
 const ROWS: &[(&str, &[Way])] = &[
     (
         "`execute`, `submit`, `schedule`, on threads of an executor",

@@ -114,7 +114,7 @@ fn an_executor_may_submit_to_the_line_that_asks_it() {
 
 #[test]
 fn all_submitters_that_wait_for_the_answer_are_let_in() {
-    /// An executor that keeps the drain task, and returns from the call when the test lets it return.
+    /// An executor that keeps the drain task; the test decides when the call returns.
     #[derive(Default)]
     struct Hesitates {
         is_asked: Signal,

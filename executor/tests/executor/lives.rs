@@ -502,7 +502,8 @@ fn a_task_that_waits_for_one_behind_it_is_told_that_it_starves() {
     });
 }
 
-/// A task holds the only permit and asks for a second permit, with executors above or below the bound.
+/// A task holds the only permit and asks for a second permit; the bounded executor has other executors above
+/// or below it.
 #[test]
 fn the_permits_of_a_stack_are_known_by_their_tasks() {
     within_deadline(|| {

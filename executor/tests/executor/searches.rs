@@ -281,7 +281,7 @@ fn a_search_sees_no_more_positions_than_it_has_room_for() {
     });
 }
 
-/// If tasks were lost, the answer "no solution" would be wrong.
+/// If a task of the search is lost, the search must not answer that there is no solution.
 #[test]
 fn a_task_that_is_dropped_or_refused_or_panics_is_no_sign_that_there_is_no_solution() {
     within_deadline(|| {

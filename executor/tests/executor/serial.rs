@@ -84,7 +84,7 @@ fn a_refusal_comes_back_whole_and_strands_nobody() {
     });
 }
 
-/// An executor that refuses the first few tasks, and returns from a call when the test lets it return.
+/// An executor that refuses the first few tasks; the test decides when each call returns.
 struct Doubtful {
     asked: Spot,
     answer: Signal,

@@ -1,5 +1,5 @@
-//! When a pool starts threads and when it ends them: the pool's sizes, the keep-alive time, and the effect of
-//! the queue.
+//! When a pool starts threads and when it ends them: the core size and the maximum, the keep-alive time, and
+//! the effect of the queue.
 
 use std::cell::Cell;
 use std::sync::Arc;

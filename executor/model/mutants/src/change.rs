@@ -1,4 +1,4 @@
-//! A patch as `git diff` prints it: the changes of files that exist.
+//! A patch as `git diff` prints it: the changes to existing files.
 //!
 //! A patch applies only if the text has exactly the lines that the patch names, although these lines may have
 //! moved. So a patch either makes exactly the change that its author meant, or makes no change.

@@ -114,9 +114,9 @@ fn a_taker_with_a_time_limit_is_given_what_arrives_or_leaves_it_for_later() {
     });
 }
 
-/// The thread that takes the first task also runs the second task. If the test's main thread ran the second
-/// task, the arrival of that task would wake all takers, and would hide the fault that the first arrival woke
-/// no taker.
+/// The thread that takes the first task also runs the second task. The test's main thread must not run the
+/// second task: the arrival of that task would wake all takers, and would hide the fault that the first
+/// arrival woke no taker.
 #[test]
 fn a_taker_that_is_cancelled_keeps_no_handle_from_the_other() {
     model_bounded(3, || {

@@ -117,7 +117,7 @@ impl Wake for Notifier {
     }
 }
 
-/// Waits for the lent closures like a thread that sleeps.
+/// Sleeps until the lent closures are settled.
 fn sleep_until_settled(jobs: &ScopedJobs<'_>) {
     let notifier = Arc::new(Notifier(loom::sync::Notify::new()));
     let waker = Waker::from(Arc::clone(&notifier));

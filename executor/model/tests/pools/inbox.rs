@@ -89,7 +89,7 @@ fn a_bound_is_a_bound_for_several_submitters() {
     });
 }
 
-/// One submitter finds room under the lock and opens the inbox. At the same time another submitter is about
+/// One submitter takes the lock, finds room and opens the inbox. At the same time another submitter is about
 /// to take the lock, too.
 #[test]
 fn the_room_that_cancelled_tasks_leave_is_given_out_once() {

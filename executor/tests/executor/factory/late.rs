@@ -9,7 +9,7 @@ use executor::{JoinError, RejectReason, TaskState, ThreadFactory, ThreadPoolExec
 
 use crate::support::{LONG, assert_matches, blocked, eventually, occupy, within_deadline};
 
-/// A factory that reports that a thread has started, but keeps the worker until the test decides.
+/// A factory that reports a started thread but keeps the worker; the test decides what happens to the worker.
 #[derive(Clone, Default)]
 struct Hoarding(Arc<Mutex<Vec<Worker>>>);
 

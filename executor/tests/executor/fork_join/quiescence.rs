@@ -74,8 +74,8 @@ fn quiescence_is_not_there_while_a_task_runs() {
     });
 }
 
-/// A wait for quiescence runs a task, and this task also waits for quiescence. If the first task is below the
-/// inner wait on the stack, the inner wait must not count this task twice.
+/// While a thread waits for quiescence, it runs a task that also waits for quiescence. If the first task is
+/// below the inner wait on the stack, the inner wait must not count this task twice.
 #[test]
 fn a_wait_inside_a_wait_ends_when_all_other_forks_have_run() {
     within_deadline(|| {

@@ -28,8 +28,8 @@ impl ThreadFactory for ThreadsLater {
     }
 }
 
-/// If the pool started a thread only when the first task is due, the task would begin late, because a thread
-/// takes time to start.
+/// The pool must start a thread before the first task is due: a thread takes time to start, so otherwise this
+/// task would begin late.
 #[test]
 fn threads_come_when_tasks_are_planned_and_not_when_they_are_due() {
     within_deadline(|| {
