@@ -30,7 +30,7 @@ const FIRST_PATH: usize = 1_620;
 /// first.
 const FIRST_PATH_TYPES: usize = 60;
 
-/// Each file of an example must have fewer lines than this number, so that a reader can read it in five
+/// Each file of an example must have fewer lines than this number, so that a reader can read the file in five
 /// minutes.
 const EXAMPLE: usize = 60;
 
@@ -381,8 +381,7 @@ fn files_below(folder: &str, files: &mut Vec<String>) {
     }
 }
 
-/// Two visible types must not have the same name, so that a reader who searches for a name finds only one
-/// type.
+/// All visible types have different names, so a reader who searches for a name finds only one type.
 #[test]
 fn no_two_types_that_a_module_shows_have_the_same_name() {
     let (mut files, mut seen) = (Vec::new(), BTreeMap::new());

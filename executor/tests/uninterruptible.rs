@@ -277,8 +277,8 @@ fn a_token_that_is_cancelled_already_kills_at_once() {
     assert_cancelled(child.wait(), "too late");
 }
 
-/// Like `Child::wait`, this wait closes the input of the child. Some children read their input to the end: if
-/// the input stayed open, such a child would wait for its parent while the parent waits for the child.
+/// Like `Child::wait`, this wait closes the input of the child. Some children read their input to the end. If
+/// the input stays open, such a child waits for its parent, and the parent waits for the child.
 #[test]
 fn waiting_closes_the_childs_input() {
     let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();

@@ -6,9 +6,9 @@
 //! schedule. An unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover). To see the reason,
 //! suppose that other threads ran at a point just before the unlock. These threads did not take the lock; a
 //! thread that tried to take the lock only began to wait. So these threads could have done the same work
-//! right after the unlock. The model also tries the order in which the other threads run after the unlock:
-//! they run at the next scheduling point of the thread that has unlocked, or at the end of that thread. The
-//! user must know these exceptions:
+//! immediately after the unlock. The model also tries the order in which the other threads run after the
+//! unlock: they run at the next scheduling point of the thread that has unlocked, or at the end of that
+//! thread. The user must know these exceptions:
 //!
 //! * `try_lock` shows whether the lock is held. In a program that uses `try_lock`, a thread needs a
 //!   scheduling point while it holds the lock.

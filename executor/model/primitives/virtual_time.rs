@@ -1,11 +1,11 @@
 //! Time under a model: a clock that moves only when a timed wait ends.
 //!
 //! Neither loom nor shuttle models the end of a timed wait. So both tools treat a thread in a timed wait as
-//! blocked, and report a deadlock in a program that would continue. Here the schedule decides when a timed
+//! blocked, and report a deadlock although the program would continue. Here the schedule decides when a timed
 //! wait ends. The timed wait releases the lock and lets other threads run; the schedule chooses for how long.
-//! Then the wait moves the clock to the deadline of the wait, and takes the lock again. The code that called
-//! the wait checks its own condition before it checks the clock, so the model explores both outcomes of the
-//! race. Only one kind of deadline never comes: a deadline that is a hundred years away.
+//! Then the wait moves the clock to the deadline of the wait, and takes the lock again. The caller of the
+//! wait checks its own condition before it checks the clock, so the model explores both outcomes of the race.
+//! Only one kind of deadline never comes: a deadline that is a hundred years away.
 
 use std::cell::Cell;
 use std::ops::{Add, Sub};

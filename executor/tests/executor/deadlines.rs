@@ -138,7 +138,7 @@ fn a_sooner_deadline_does_not_wait_for_a_later_one() {
     });
 }
 
-/// The timer keeps no token alive, and no value that is registered with a token.
+/// The timer keeps neither tokens nor the values registered with tokens alive.
 #[test]
 fn a_token_that_is_dropped_before_its_time_takes_everything_with_it() {
     let (value, alive) = tracked();

@@ -14,8 +14,8 @@ use executor::{
 
 use crate::support::{LONG, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// These executors exist longer than the calls, because a call's token is cancelled: if a call closed an
-/// executor, the close would be cut short.
+/// These executors exist longer than the calls: the token of a call is cancelled, so a call that closed an
+/// executor would also cancel the executor's tasks.
 static POOL: LazyLock<Arc<ThreadPoolExecutor>> = LazyLock::new(|| Arc::new(ThreadPoolExecutor::cached()));
 static TIMED: LazyLock<ScheduledThreadPoolExecutor> = LazyLock::new(|| ScheduledThreadPoolExecutor::new(2));
 static STRIPES: LazyLock<StripedExecutor<u32, Arc<ThreadPoolExecutor>>> =
@@ -66,7 +66,7 @@ impl RecursiveTask for Probe {
 /// function waits, too.
 type Way = fn(Probe);
 
-/// The rows of the table; each row has all ways to make a task that the row describes.
+/// The rows of the table; each row has the ways to make a task that the row describes.
 const ROWS: &[(&str, &[Way])] = &[
     (
         "`execute`, `submit`, `schedule`, on threads of an executor",

@@ -271,7 +271,7 @@ fn a_worker_does_not_wait_for_the_callback_that_cancels_its_task() {
     });
 }
 
-/// The time limit ends such a wait, so the library must not report the wait as starvation.
+/// The time limit of the awaited task ends the wait, so the library must not report starvation.
 #[test]
 fn a_wait_for_a_task_with_a_limit_is_no_starvation() {
     let limits: [Limit; 2] = [

@@ -1,5 +1,5 @@
-//! A strand and the executor below it: the calls that this executor can make during a submission, and the
-//! fate of the submitters and waiters that rely on the strand.
+//! Tests a strand over an executor that makes other calls during a submission; checks what happens to the
+//! submitters and waiters that rely on the strand.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak, mpsc};

@@ -1,4 +1,5 @@
-//! The end of an executor over another executor: the executor below either continues or ends, too.
+//! What happens to the lower executor when an executor above it ends: the lower executor either continues or
+//! ends, too.
 
 use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;

@@ -361,7 +361,7 @@ fn a_cancelled_task_cannot_be_taken_out() {
     });
 }
 
-/// A task that was taken out belongs to no pool, so a later cancel of the task does not change the
+/// A task that was taken out belongs to no pool, so a later cancellation of the task does not change the
 /// counts.
 #[test]
 fn cancelling_a_task_that_was_taken_out_changes_no_count() {

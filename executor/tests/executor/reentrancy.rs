@@ -89,8 +89,8 @@ fn the_drop_of_tasks_handed_back() {
 fn the_drop_of_a_result_that_nobody_wants() {
     within_deadline(|| {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
-        // The canceller belongs to another task. If the task captured its own canceller, the canceller and
-        // the result would keep each other alive.
+        // The canceller belongs to another task. A task must not capture its own canceller, because the
+        // canceller and the result would then keep each other alive.
         let trap = Meddler::new(&pool, pool.submit(|| ()).unwrap().canceller()).trap();
         let meddled = trap.0.has_meddled.clone();
         drop(pool.submit(move || trap).unwrap());

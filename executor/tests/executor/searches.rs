@@ -244,7 +244,7 @@ fn a_cancel_stops_a_search_and_leaves_nothing_in_the_pool() {
     });
 }
 
-/// If the endless puzzle had no solution, the search would never end.
+/// The endless puzzle must have a solution, because a search without a solution would never end.
 #[test]
 fn a_solution_stops_those_who_still_search() {
     within_deadline(|| {

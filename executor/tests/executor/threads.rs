@@ -453,7 +453,7 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
             assert_eq!(handle.join_timeout(LONG).unwrap(), n);
             tasks += 1;
             if n % 3 == 0 {
-                // This sleep does not wait for any event, so any duration is right.
+                // This sleep does not wait for any event, so its duration does not matter.
                 std::thread::sleep(Duration::from_micros(40));
             }
         }

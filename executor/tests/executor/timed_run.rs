@@ -1,5 +1,5 @@
 //! Tests the timed runs of `examples/timed_run`: for each version, the tests show the fault, and show that
-//! the cure is right.
+//! the cure works.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;

@@ -79,7 +79,7 @@ impl Drop for Busy {
     }
 }
 
-/// Panics without calling the panic hook, which would print.
+/// Panics without a call of the panic hook, because the hook would print text.
 pub(crate) fn fail() {
     resume_unwind(Box::new("oh"));
 }

@@ -1,7 +1,7 @@
 //! Random numbers for random scenarios.
 
-/// A small generator of random numbers (`SplitMix64`). The numbers need no other property than this: the same
-/// seed gives the same numbers.
+/// A small generator of random numbers (`SplitMix64`). The only requirement is that the same seed gives the
+/// same numbers.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

@@ -1,4 +1,5 @@
-//! A pool finds all tasks in its inbox, runs each task once, keeps their order and respects the bound.
+//! A pool finds all tasks in its inbox, runs each task once, keeps the order of the tasks and respects the
+//! bound of the queue.
 
 use std::sync::Arc;
 

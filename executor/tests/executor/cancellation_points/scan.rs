@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 /// Methods that have the same names as methods of standard types. If the scan knows no declaration of the
-/// receiver, such a name means the standard library's method.
+/// receiver, the scan takes this name for the name of the standard library's method.
 const OF_STD: &[&str] = &[
     "acquire", "clone", "close", "default", "drop", "fmt", "join", "new", "next", "push", "run", "sleep",
     "take", "wait",

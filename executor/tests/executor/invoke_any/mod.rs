@@ -25,7 +25,7 @@ fn boxed(f: impl FnOnce() -> Attempt + Send + 'static) -> Boxed {
     Box::new(f)
 }
 
-/// Panics without calling the panic hook, which would fill the output.
+/// Panics without a call of the panic hook, because the hook would fill the output.
 fn fail() -> ! {
     std::panic::resume_unwind(Box::new("oh"))
 }

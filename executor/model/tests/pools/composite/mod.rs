@@ -6,7 +6,7 @@
 //!
 //! * An accepted task has exactly one of three fates: it runs, it comes back, or it is cancelled. A refused
 //!   task comes back.
-//! * Each handle reports its task's fate.
+//! * Each handle reports what happened to the handle's task.
 //! * A live pool runs each task for which it can have a thread. The test checks this rule when all threads
 //!   have done their steps and the running tasks wait at a gate. If a join does not return at that point,
 //!   shuttle reports a deadlock.

@@ -342,7 +342,7 @@ impl World {
         let record = self.records().into_iter().find(|record| record.id == task.id());
         let record = record.expect("one of ours");
         record.came_back.fetch_add(1, SeqCst);
-        // A task that waits at the gate would block the thread that must open the gate.
+        // The thread that must open the gate must not run a task that waits at the gate.
         if record.number.is_multiple_of(2) && record.body != Body::Gate {
             task.run();
         }

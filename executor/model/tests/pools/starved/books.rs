@@ -341,8 +341,8 @@ impl State {
     }
 
     /// Finds threads that only each other can release, and returns the largest set of such threads. At first
-    /// the set contains all waiting threads. Then the function repeatedly removes a thread that a thread
-    /// outside the set could release, until the set contains no such thread.
+    /// the set contains all waiting threads. Then the function repeatedly removes a thread that can be
+    /// released by a thread outside the set, until the set contains no such thread.
     pub(super) fn closed(&self, sure: Sure) -> Vec<bool> {
         let mut view = View { state: self, sure, closed: vec![true; self.threads.len()] };
         loop {
