@@ -419,8 +419,8 @@ fn each_function_on_the_walk_of_a_task_is_in_its_file() {
     }
 }
 
-/// For each word, the guide's list of words names the file that explains the word. The file must use the word
-/// in its documentation.
+/// For each word, the guide's list of words names the file that explains the word. The documentation of this
+/// file must use the word.
 #[test]
 fn each_word_of_the_list_is_on_the_page_that_explains_it() {
     let guide = read(&src("guide.rs"));

@@ -16,8 +16,8 @@
 //!   operation and the previous unlock matters, there must be a scheduling point between the two.
 //!
 //! A wait releases the lock and falls asleep in one step. A notification needs no scheduling point if the
-//! notifying thread has changed the state under the waiters' lock: a thread that begins to wait after the
-//! change has seen the changed state. For any other use of a condition variable, the program must have a
+//! notifying thread has changed the state while it held the waiters' lock: a thread that begins to wait after
+//! the change has seen the changed state. For any other use of a condition variable, the program must have a
 //! scheduling point before the wait and another scheduling point before the notification.
 //!
 //! The locks here are never poisoned: if one of the model's threads panics, shuttle treats this as a panic of
@@ -193,8 +193,8 @@ impl<T> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// Replaces [`std::sync::Condvar`]. A program must change the state under the waiters' lock before it
-/// notifies.
+/// Replaces [`std::sync::Condvar`]. A program must change the state while it holds the waiters' lock, before
+/// it notifies.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(Sleepers);
 

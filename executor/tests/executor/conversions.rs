@@ -1,4 +1,4 @@
-//! The library's errors as I/O errors, and task bodies that return errors of other types.
+//! Tests the library's errors as I/O errors, and tests task bodies that return errors of other types.
 
 use std::error::Error;
 use std::io;

@@ -203,7 +203,7 @@ fn each_thread_is_announced_when_it_begins_and_when_it_ends() {
     });
 }
 
-/// The behaviour HOOK-3, and a panic in each of the other hooks: no thread, task or count is lost, and the
+/// Tests HOOK-3, and also tests a panic in each of the other hooks: no thread, task or count is lost, and the
 /// panic handler gets the report.
 #[test]
 fn a_panic_in_a_hook_is_reported_and_costs_nothing() {

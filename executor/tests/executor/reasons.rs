@@ -379,8 +379,7 @@ fn the_value_is_dropped_with_the_last_who_can_ask_for_it() {
     assert!(!alive());
 }
 
-/// The value in the reason belongs to the user. So the `Drop` of the value may panic, wait, or use its
-/// token.
+/// The reason contains a value of the user. So the `Drop` of this value may panic, wait, or use the token.
 #[test]
 fn a_value_that_cannot_be_dropped_quietly_disturbs_neither_token_nor_task() {
     within_deadline(|| {

@@ -70,7 +70,7 @@ use puzzle::{Move, Position, Puzzle};
 use search::Search;
 use unfinished::{Answer, Unfinished};
 
-/// A way to search with tasks.
+/// A function that searches with tasks on an executor.
 type Way<P> = fn(&Arc<Search<P>>, &Arc<dyn Executor>) -> Answer;
 
 fn ways<P: Puzzle>() -> [Way<P>; 3] {

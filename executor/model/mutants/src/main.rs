@@ -5,8 +5,8 @@
 //! change more than function bodies, and to check the verdicts of the common build.
 //!
 //! Without arguments this program tries all mutants, and tries a tenth of them also in separate trees. With
-//! `--changed TURN` this program tries the mutants whose sources have changed since the last time they were
-//! caught (see [`ledger`]), and the tenth with the number TURN.
+//! `--changed TURN` this program tries two sets of mutants: the mutants whose sources have changed since they
+//! were last caught (see [`ledger`]), and the tenth with the number TURN.
 
 mod ledger;
 mod merge;

@@ -98,8 +98,8 @@ impl Reader {
     }
 }
 
-/// Returns the place of a function's body, or of its semicolon if it has no body. The `fn` of the function is
-/// at `begin`.
+/// Returns the position of a function's body; for a function without a body, returns the position of its
+/// semicolon. The `fn` of the function is at `begin`.
 fn end_of_function(tokens: &[TokenTree], begin: usize) -> usize {
     let ends = |token: &TokenTree| match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,

@@ -1,5 +1,5 @@
-//! The tools that catch mutants: each tool's test program, how the program is built, and what its result
-//! means.
+//! The tools that catch mutants; for each tool: its test program, the build of this program, and the meaning
+//! of a test's result.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -19,7 +19,7 @@ use crate::{model, model_bounded};
 mod library;
 use library::{JobRef, ScopedJobs, lend};
 
-/// The place where a half waits for a thief.
+/// The queue in which a half of a join waits for a thief.
 #[derive(Clone)]
 struct Queue(loom::sync::Arc<Mutex<Option<JobRef>>>);
 

@@ -66,8 +66,8 @@ fn a_task_submitted_during_a_shutdown_is_run_or_comes_back() {
     });
 }
 
-/// Both workers sleep when the two tasks come. No task ends before the other task runs, so the pool must wake
-/// both workers.
+/// Both workers sleep when the two tasks are submitted. No task ends before the other task runs, so the pool
+/// must wake both workers.
 #[test]
 fn two_tasks_that_wait_for_each_other_wake_two_threads() {
     model_bounded(2, || {

@@ -282,7 +282,7 @@ fn beside_a_busy_machine_nothing_is_early_and_nothing_is_very_late() {
         let start = Instant::now();
         let planned: Vec<_> = (0..200_u32)
             .map(|n| {
-                // The tasks get different times, in mixed order.
+                // The tasks are planned for different times, in mixed order.
                 let due = start + Duration::from_millis(1) * (n * 77 % 200);
                 (due, pool.schedule_at(due, Instant::now).unwrap())
             })

@@ -57,8 +57,7 @@ fn what_is_due_while_there_is_no_thread_runs_as_soon_as_there_is_one() {
 }
 
 /// The run waits for the next attempt to start a thread. The shutdown removes the run from the pool. If the
-/// shutdown comes too late to remove the run, the run is already on its way to the pool; when the run
-/// arrives, it has no task to run.
+/// shutdown comes too late to remove the run, the run still reaches the pool, but does nothing there.
 #[test]
 fn a_shutdown_ends_a_series_whose_run_finds_no_thread() {
     within_deadline(|| {

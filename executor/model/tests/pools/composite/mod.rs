@@ -121,7 +121,7 @@ fn a_task_handed_over_is_not_left_for_one_that_was_put_aside() {
 
 // ----- counts -----
 
-/// A user's queue drops a task that was cancelled in the queue. The pool's number of other tasks must stay
+/// A user's queue drops a task that was cancelled in the queue. The pool's count of the other tasks must stay
 /// correct.
 #[test]
 fn a_cancelled_task_that_its_queue_drops_is_counted_nowhere() {
