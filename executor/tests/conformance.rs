@@ -94,7 +94,7 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the name of a file as a module of the test program `executor`, such as `invoke_any::cut_short`.
+/// Returns the name of the module in a file of the test program `executor`, such as `invoke_any::cut_short`.
 fn module(file: &Path) -> String {
     let file = file.strip_prefix("executor").unwrap_or(file).with_extension("");
     let file = if file.ends_with("mod") { file.parent().unwrap() } else { &file };

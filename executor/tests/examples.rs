@@ -628,8 +628,8 @@ fn where_time_goes_prints_a_figure_for_each_part() {
 /// With `Relaxed`, `memory_order` observes two steps in the wrong order; the number of such cases depends on
 /// the processor. With `SeqCst`, the example must never observe the wrong order. In so many rounds, the wrong
 /// order occurs if the code does not use `SeqCst`. On a machine with one processor, the wrong order cannot
-/// occur. On a machine with one processor, the threads must wait for the processor six times in each round,
-/// which takes minutes if other programs are busy.
+/// occur. On a machine with one processor, the threads must wait for the processor six times in each round;
+/// if other programs are busy, the test takes minutes.
 #[test]
 fn memory_order_never_misses_both_flags_with_seq_cst() {
     let rounds = if thread::available_parallelism().is_ok_and(|processors| processors.get() > 1) {

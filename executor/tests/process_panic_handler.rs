@@ -112,7 +112,7 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     hear(&heard, &["bad oh"]);
     assert_eq!(*second.lock().unwrap(), [""; 0], "the first was put back");
 
-    // Another thread replaces the handler while a worker calls it, so the worker drops the handler.
+    // Another thread removes the handler while a worker calls this handler, so the worker drops the handler.
     let ((tell, told), (release, released)) = (mpsc::channel(), mpsc::channel());
     drop(set_handler(Arc::new(Bomb(tell, Mutex::new(released)))));
     let pool = ThreadPoolExecutor::single();

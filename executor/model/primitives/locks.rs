@@ -3,10 +3,10 @@
 //!
 //! A thread of the model runs alone from one of its scheduling points to the next. If there is a point before
 //! each operation that other threads can notice, then every order of these operations occurs in some
-//! schedule. An unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover). To see the reason,
-//! suppose that other threads ran at a point just before the unlock. These threads did not take the lock; a
-//! thread that tried to take the lock only began to wait. So these threads could have done the same work
-//! immediately after the unlock. The model also tries the order in which the other threads run after the
+//! schedule. An unlock needs no point (Lipton's *reduction*, 1975, calls an unlock a left mover). To see the
+//! reason, suppose that other threads ran at a point just before the unlock. These threads did not take the
+//! lock; a thread that tried to take the lock only began to wait. So these threads could have done the same
+//! work immediately after the unlock. The model also tries the order in which the other threads run after the
 //! unlock: they run at the next scheduling point of the thread that has unlocked, or at the end of that
 //! thread. The user must know these exceptions:
 //!

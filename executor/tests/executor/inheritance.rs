@@ -27,7 +27,7 @@ static MINIMAL: LazyLock<MinimalPool> = LazyLock::new(|| MinimalPool::new(2));
 enum Column {
     /// The token that is current at the call is cancelled.
     Cancel,
-    /// The token that is current at the call has a deadline, which passes.
+    /// The deadline of the token that is current at the call passes.
     Deadline,
     /// The call is made in a masked step, and the token is cancelled.
     Masked,

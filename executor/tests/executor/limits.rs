@@ -15,8 +15,8 @@ use crate::support::{LONG, SHORT, Signal, eventually, occupy, on_thread, within_
 
 type Limit = fn(FutureTask<()>, &CancelToken) -> FutureTask<()>;
 
-/// Each kind of limit, and the kind of the reason with which the limit cancels a task. The caller cancels the
-/// token.
+/// Each kind of limit, with the kind of the reason that this limit gives when it cancels a task. The caller
+/// cancels the token.
 const LIMITS: [(Limit, CancelKind); 4] = [
     (|task, _| task.timeout(SHORT), CancelKind::Deadline),
     (|task, _| task.deadline(Instant::now() + SHORT), CancelKind::Deadline),

@@ -324,7 +324,7 @@ fn the_canceller_releases_the_waiters_of_the_task_before_it_tells_the_hooks() {
     });
 }
 
-/// Hooks that record whether they see the token of the task on whose thread they run.
+/// Hooks that run on a task's thread, and record whether they see the token of this task.
 struct Tokens(Record<bool>);
 
 impl Hooks for Tokens {

@@ -285,7 +285,7 @@ pub(crate) fn tracked() -> (Arc<()>, impl Fn() -> bool + Send + 'static) {
     (value, move || weak.strong_count() > 0)
 }
 
-/// A value that panics when it is dropped, and that counts its drops.
+/// A value whose destructor counts its drops and panics.
 #[derive(Debug)]
 pub(crate) struct Bomb(Arc<AtomicUsize>);
 

@@ -242,7 +242,7 @@ fn a_keep_alive_time_longer_than_the_clock_means_for_ever() {
     });
 }
 
-/// If a thread has already slept for longer than the new time, the thread ends at once.
+/// If a thread has already slept for longer than the new keep-alive time, the thread ends at once.
 #[test]
 fn a_new_keep_alive_time_counts_for_threads_that_are_idle_already() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! If workers claim tasks without a lock, the pool counts, shows and takes back these tasks as correctly as
-//! with a lock.
+//! If workers claim tasks without a lock, the pool must still count, show and take back these tasks
+//! correctly.
 
 use std::sync::{Arc, Mutex};
 

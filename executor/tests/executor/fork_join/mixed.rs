@@ -1,5 +1,5 @@
-//! Computations of all kinds inside each other, chosen at random. The test compares each result with the
-//! result of one thread.
+//! Tests random computations of all kinds that are nested in each other. The test compares each result with
+//! the result of one thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Tests of waits until a pool has no task left: waits outside the pool, waits on its workers, and nested
-//! waits.
+//! Tests of waits until a pool has no task left: waits of threads outside the pool, waits of the pool's
+//! workers, and nested waits.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};

@@ -62,7 +62,7 @@ struct Record {
     runs: AtomicUsize,
     taken: AtomicUsize,
     came_back: AtomicUsize,
-    /// True if a `cancel` of the task has returned true.
+    /// True if a call of `cancel` for the task has returned true.
     cancelled: AtomicBool,
     /// A latch that opens when the body begins, or when it is certain that the body never begins.
     begun: Latch,

@@ -12,8 +12,7 @@
 //!   a body is recorded while the thread of the body is still busy, so this record opens no closed wait.
 //! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Here the records use only certain
 //!   facts: that a pool has accepted a task, and that a thread is in a body and waits there. The library may
-//!   not have found the wait yet, because the library is just about to find it. For this reason the test asks
-//!   again until the answer is no.
+//!   be just about to find the wait. For this reason the test asks again until the answer is no.
 
 use std::collections::HashMap;
 use std::sync::{Mutex as Plain, MutexGuard, PoisonError};
