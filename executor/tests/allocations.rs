@@ -10,8 +10,8 @@ use std::sync::{Arc, Barrier};
 
 use executor::{DirectExecutor, FutureTask, Promise, Task, ThreadPoolExecutor, prelude::*};
 
-/// An allocator that counts only the allocations of threads that take part in the test, because the test
-/// harness also has a thread. A reallocation counts, too.
+/// An allocator that counts the allocations of threads that take part in the test. It ignores the thread of
+/// the test harness. A reallocation counts, too.
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -30,18 +30,18 @@ fn count() {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller keeps the contract of this method, which `System` has, too.
+        // SAFETY: the caller keeps the contract of this method; `System` has the same contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this method, which `System` has, too.
+        // SAFETY: the caller keeps the contract of this method; `System` has the same contract.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller keeps the contract of this method, which `System` has, too.
+        // SAFETY: the caller keeps the contract of this method; `System` has the same contract.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 }
@@ -56,8 +56,8 @@ fn allocations_of(work: impl FnOnce()) -> usize {
 }
 
 /// Repeats `round` until two consecutive rounds allocate nothing. One round without allocations is not
-/// enough, because tasks come in through two buffers that change places after each round. After one round
-/// without allocations, the next round could still enlarge its buffer.
+/// enough, because new tasks go into one of two buffers, and the buffers change places after each round.
+/// After one round without allocations, the next round could still enlarge its buffer.
 fn until_nothing_is_allocated(round: impl Fn()) {
     let quiet = || allocations_of(&round) == 0;
     assert!((0..10).any(|_| quiet() && quiet()), "there is no end to the allocations");
@@ -91,15 +91,16 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     promised();
     assert_eq!(allocations_of(promised), 1);
 
-    // Through `DirectExecutor`. The first task allocates the memory that each thread allocates only once.
+    // Through `DirectExecutor`. Before the count, one task runs, because a thread allocates some memory only
+    // once.
     DirectExecutor.execute(small(&counter)).unwrap();
     let inline = allocations_of(|| (0..TASKS).for_each(|_| DirectExecutor.execute(small(&counter)).unwrap()));
     assert_eq!(inline, 0);
 
     // Counts the allocations of a task in a pool that already has its buffers. One task keeps the worker busy
-    // while a round of tasks comes in. The last task of the round keeps the worker busy for the next round.
-    // So the worker never sleeps between two rounds, and each round needs the same amount of room in each
-    // buffer.
+    // while the tasks of a round are submitted. The last task of the round keeps the worker busy for the next
+    // round. So the worker never sleeps between two rounds, and each round needs the same amount of room in
+    // each buffer.
     let pool = ThreadPoolExecutor::single();
     let barrier = Arc::new(Barrier::new(2));
     let hold = || {

@@ -1,5 +1,5 @@
 //! If the panic hook of this library is installed, the report of a panic has a backtrace. This test runs in a
-//! process of its own, because a panic hook belongs to the process.
+//! separate process, because a process has only one panic hook.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

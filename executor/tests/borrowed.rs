@@ -1,6 +1,6 @@
 //! This separate program tests tasks and jobs that borrow from another thread's stack: `bash .ci/run
 //! sanitizer` builds only this test program with the address sanitizer. `cargo test` runs the same tests as a
-//! part of `executor`.
+//! part of the test program `executor`.
 
 #[path = "executor/fork_join/mod.rs"]
 mod fork_join;

@@ -1,5 +1,5 @@
-//! Tests channels on real threads, over crossbeam-channel. Tests of races with a cancel are in
-//! `executor/model/tests/pools/channel.rs`.
+//! Tests channels on real threads, over crossbeam-channel. The file `executor/model/tests/pools/channel.rs`
+//! tests cancellations that race with a send or a receive.
 
 // These tests need only a part of the support modules.
 #[path = "executor/support.rs"]
@@ -22,8 +22,8 @@ use executor::channel::{
 use executor::{CancelToken, Latch, Promise, ThreadPoolExecutor, masked, prelude::*};
 use support::{LONG, SHORT, Spot, rounds, within_deadline};
 
-/// Runs `wait` on a new thread under a token. When the thread is blocked, the function cancels the token and
-/// returns the result of `wait`.
+/// Makes a token current on a new thread, and runs `wait` there. When the thread is blocked, the function
+/// cancels the token and returns the result of `wait`.
 fn cancelled_while_blocked<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 'static) -> T {
     cancelled_after(|| (), wait)
 }
@@ -84,7 +84,7 @@ fn a_blocked_take_comes_back_and_has_taken_nothing() {
     });
 }
 
-/// Both the item and the cancel wake the thread, and either of them ends the wait.
+/// The item wakes the thread, and the cancellation also wakes the thread; either of the two ends the wait.
 #[test]
 fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
     within_deadline(|| {
@@ -217,7 +217,7 @@ fn items_are_taken_in_order_and_counted() {
     assert_eq!(receiver.take_iter().collect::<Vec<_>>(), [1, 2]);
 }
 
-/// A callback of the token may wait for a thread that the same cancel releases.
+/// A callback of a token may wait for a thread that is released by the cancellation of the same token.
 #[test]
 fn a_waiting_thread_is_released_before_callbacks_run() {
     within_deadline(|| {
@@ -323,8 +323,8 @@ fn any_channel_of_crossbeam_can_be_waited_for() {
     });
 }
 
-/// No matter when the cancel comes, each number is received once, or is still in the channel, or comes back
-/// to its producer.
+/// No matter when the producers are cancelled, each number is received once, or is still in the channel, or
+/// comes back to its producer.
 #[test]
 fn producers_cancelled_at_any_moment_lose_nothing() {
     within_deadline(|| {
@@ -375,7 +375,7 @@ fn errors_say_what_happened_and_turn_into_others() {
     assert_eq!(PutError::Interrupted("item").into_inner(), "item");
 }
 
-/// The model's test compiles the protocol in this file against shuttle. This test compiles the same protocol
+/// A test of the model compiles the file of the protocol against shuttle. This test compiles the same file
 /// against std.
 #[test]
 fn a_protocol_of_a_program_is_compiled_for_real_threads_and_for_a_model() {

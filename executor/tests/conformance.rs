@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A map from ids such as `ABC-1` to the test modules that belong to the id.
+/// A map from ids such as `ABC-1` to the names of test modules.
 type Modules = BTreeMap<String, BTreeSet<String>>;
 
 /// For each behaviour, `CONFORMANCE.md` says which modules test it, and the tests in these modules cite the
@@ -34,8 +34,8 @@ fn the_list_of_behaviours_and_the_tests_agree() {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
-/// Returns the ids in the first column of the list's tables, each with the modules in the last column. If a
-/// behaviour has no test, the last column gives `n/a` and the reason, but no modules.
+/// Returns each id in the first column of the list's tables, with the modules in the last column of the same
+/// row. If a behaviour has no test, the last column gives `n/a` and the reason, but no modules.
 fn listed(list: &str, faults: &mut Vec<String>) -> Modules {
     let mut listed = Modules::new();
     for line in list.lines() {
@@ -63,7 +63,7 @@ fn listed(list: &str, faults: &mut Vec<String>) -> Modules {
     listed
 }
 
-/// Returns the ids that the comments of tests cite, each with the modules of these tests.
+/// Returns each id that the comments of tests cite, with the modules of the tests that cite the id.
 fn cited(tests: &Path) -> Modules {
     let mut cited = Modules::new();
     for file in sources(tests) {
@@ -94,7 +94,7 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the name of a file as a module of the test program `executor`, such as `invoke_any::cut_short`.
+/// Returns the name of the module in a file of the test program `executor`, such as `invoke_any::cut_short`.
 fn module(file: &Path) -> String {
     let file = file.strip_prefix("executor").unwrap_or(file).with_extension("");
     let file = if file.ends_with("mod") { file.parent().unwrap() } else { &file };

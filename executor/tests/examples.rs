@@ -1,6 +1,6 @@
 //! Runs the examples and compares their output with the transcripts of the book.
 //!
-//! The book includes the same files (`book/src/transcripts`), so the output in the book cannot be different.
+//! The book includes the same files (`book/src/transcripts`), so the book always shows this output.
 
 use std::env::{self, consts::EXE_SUFFIX};
 use std::fs;
@@ -82,7 +82,7 @@ fn is_in_the_book(output: &Output, transcript: &str) {
 }
 
 /// Runs an example with each of the given arguments. Each run must print the text that the book shows, and
-/// end with the given status.
+/// must end with the given exit status.
 fn each_ends_with(name: &str, ways: &[(&str, i32)]) {
     for (argument, status) in ways {
         let output = run(name, argument);
@@ -101,8 +101,8 @@ fn says_which(name: &str) {
     assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{name}: {errors}");
 }
 
-/// Returns the transcript of a run of the example; the first word of the run's arguments is the transcript's
-/// name.
+/// Returns the name of the transcript of a run: the name of the example, and the first word of the run's
+/// arguments, if there are any.
 fn transcript(name: &str, argument: &str) -> String {
     let words = [name].into_iter().chain(argument.split_whitespace().next());
     words.collect::<Vec<_>>().join("_")
@@ -163,7 +163,8 @@ examples! {
     who_hears_of_a_panic,
 }
 
-/// The page waits for tasks in its own full pool; the test checks the report, and checks each cure.
+/// In the example, a page waits for tasks in its own full pool; the test checks the report to the page, and
+/// checks each cure.
 #[test]
 fn starving_page_is_told_why_and_drawn_with_each_cure() {
     is_in_the_book(&run("starving_page", ""), "starving_page");
@@ -192,8 +193,8 @@ fn starving_page_draws_a_circle_through_two_pools() {
     assert_eq!(printed, book);
 }
 
-/// If the executor below drops tasks, the classic listing loses its permits. The library's executor loses no
-/// permits in the same case.
+/// In the classic listing, the permit of a task is lost if the inner executor drops the task. The library's
+/// executor loses no permit in the same case.
 #[test]
 fn bounding_a_pool_loses_permits_only_with_wrapped_tasks() {
     each_ends_with("bounding_a_pool", &["classic", "ours", "waiting", "ends"].map(|way| (way, 0)));
@@ -250,9 +251,9 @@ fn puzzle_is_solved_or_known_to_have_no_solution() {
     says_which("puzzle");
 }
 
-/// The output shows times of a real clock, rounded down to half a period. A busy machine delays a run by some
-/// milliseconds, no matter how long the period is. With a longer period, the delay is a smaller part of the
-/// period.
+/// The output shows times of a real clock, each rounded down to a multiple of half a period. A busy machine
+/// delays a run by some milliseconds, no matter how long the period is. With a longer period, the delay is a
+/// smaller part of the period.
 #[test]
 fn again_has_each_run_when_it_should_be() {
     for what in ["late", "panics", "changes"] {
@@ -299,7 +300,7 @@ fn puzzle_stops_at_its_time_limit_and_at_its_bound() {
     measured_until("puzzle", "stop", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// The example shows three wrong ways to wait for two halves, and three right ways.
+/// The example shows three wrong ways and three correct ways to wait for the two halves of a sort.
 #[test]
 fn merge_sort_starves_or_is_wrong_until_its_tasks_help() {
     let ways = ["plain", "swallow", "help", "fork_join", "library"];
@@ -307,7 +308,8 @@ fn merge_sort_starves_or_is_wrong_until_its_tasks_help() {
     says_which("merge_sort");
 }
 
-/// One worker steals nothing, and two workers steal few of the thousand halves. No half remains in a queue.
+/// A single worker steals nothing, and two workers steal only a few of the thousand halves. No half remains
+/// in a queue.
 #[test]
 fn merge_sort_says_how_often_it_stole() {
     let as_the_page_says = |printed: &String| {
@@ -322,9 +324,9 @@ fn merge_sort_says_how_often_it_stole() {
     measured_until("merge_sort", "stats", as_the_page_says);
 }
 
-/// Short tasks wait for the long tasks in the shared pool, but hardly wait in a separate pool; if the long
-/// waits have a time limit, short tasks wait at most for this limit. If a wait reaches its limit, the wait
-/// fails, or the task repeats the wait until there is an answer.
+/// In a shared pool, short tasks wait for the long tasks; in a separate pool, short tasks hardly wait. If
+/// each wait of a long task has a time limit, a short task waits at most for this limit. If a wait reaches
+/// its limit, the wait fails, or the task repeats the wait until there is an answer.
 #[test]
 fn long_among_short_holds_up_the_short_ones_in_one_pool_only() {
     let as_the_page_says = |printed: &String| {
@@ -357,7 +359,7 @@ fn merge_sort_mistakes_goes_wrong_in_four_ways() {
     says_which("merge_sort_mistakes");
 }
 
-/// The computation would take hours, so only a cancel or the end of `main` can end it.
+/// The computation would take hours, so only a cancellation or the end of `main` can end it.
 #[test]
 fn end_of_a_computation_comes_with_a_cancel_or_with_main() {
     each_ends_with("end_of_a_computation", &[("cancel", 0), ("main_returns", 0)]);
@@ -481,7 +483,7 @@ fn one_deadline_is_for_all_calls_together() {
 }
 
 /// The example also shows a mistake: if a token replaces the task's own token, the task cannot see the pool's
-/// request.
+/// request to stop.
 #[test]
 fn linked_tokens_hear_of_the_pool_and_of_the_request() {
     each_ends_with("linked_tokens", &[("request", 0), ("both", 0)]);
@@ -506,8 +508,8 @@ fn cost_of_a_token_is_least_for_a_look() {
     measured_until("cost_of_a_token", "", as_the_page_says);
 }
 
-/// Only the guard lets a cancel reach the blocked reader. (On Windows, a `read` that is already blocked stays
-/// blocked.)
+/// Only with the guard does a cancellation end the blocked `read` of the reader. (On Windows, a `read` that
+/// is already blocked stays blocked.)
 #[cfg(unix)]
 #[test]
 fn reader_thread_is_reached_in_a_read_only_by_its_guard() {
@@ -575,7 +577,7 @@ mod with_channels {
     }
 
     /// The first way repeats its attempts forever, the second way loses a task, and the other two ways are
-    /// right.
+    /// correct.
     #[test]
     fn non_cancelable_task() {
         let ways = [("retries", 1), ("half_way", 0), ("masked", 0), ("limit", 0)];
@@ -624,10 +626,10 @@ fn where_time_goes_prints_a_figure_for_each_part() {
 }
 
 /// With `Relaxed`, `memory_order` observes two steps in the wrong order; the number of such cases depends on
-/// the processor. With `SeqCst`, the example must never observe the wrong order. The number of rounds is so
-/// large that the wrong order would occur if the code forgot `SeqCst`. On a machine with one processor, the
-/// wrong order cannot occur. On a machine with one processor, the threads must wait for the processor six
-/// times in each round, which takes minutes if other programs are busy.
+/// the processor. With `SeqCst`, the example must never observe the wrong order. In so many rounds, the wrong
+/// order occurs if the code does not use `SeqCst`. On a machine with one processor, the wrong order cannot
+/// occur. On a machine with one processor, the threads must wait for the processor six times in each round;
+/// if other programs are busy, the test takes minutes.
 #[test]
 fn memory_order_never_misses_both_flags_with_seq_cst() {
     let rounds = if thread::available_parallelism().is_ok_and(|processors| processors.get() > 1) {
@@ -771,8 +773,9 @@ fn every_example_is_run_here() {
     }
 }
 
-/// `cargo course book record` writes the transcripts, and only these tests compare them afterwards. A test
-/// covers a command if the test uses the name of the example and the first word of the command's arguments.
+/// `cargo course book record` writes the transcripts without a comparison; only these tests compare the
+/// transcripts with the examples' output. A test covers a command if the test uses the name of the example
+/// and the first word of the command's arguments.
 #[test]
 fn every_transcript_of_an_example_is_compared_here() {
     let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/record.toml");

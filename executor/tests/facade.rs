@@ -1,4 +1,4 @@
-//! The numbers of a pool in the crate `metrics`, as a recorder receives them.
+//! Tests the numbers that a recorder of the crate `metrics` receives from a pool.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

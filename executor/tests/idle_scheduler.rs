@@ -38,8 +38,7 @@ fn a_scheduler_wakes_up_for_what_is_due_and_for_nothing_else() {
     });
     series.unwrap().join().unwrap();
     assert!(start.elapsed() >= 99 * period);
-    // A tick is a hundredth of a second. If a thread woke up needlessly for each run, the thread would use
-    // more ticks.
+    // A tick is a hundredth of a second. A thread that wakes up needlessly for each run would use more ticks.
     let used = processor_ticks() - ticks;
     assert!(used <= 20, "{used} ticks for a hundred runs in a second");
 }

@@ -38,8 +38,8 @@ fn thousands_of_threads_that_wait_are_searched_quickly() {
     });
 }
 
-/// A thread that waits for tasks runs these tasks itself. If the thread searched for each task, each search
-/// would look at all remaining tasks.
+/// A thread that waits for tasks runs these tasks itself. The thread must not search for each of these tasks,
+/// because each search would look at all remaining tasks.
 #[test]
 fn help_with_a_hundred_thousand_tasks_takes_no_search_for_each() {
     within_deadline(|| {

@@ -36,7 +36,8 @@ fn hear(heard: &Heard, expected: &[&str]) {
     assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);
 }
 
-/// A handler that reports each call and its own drop; after it has reported the drop, the drop panics.
+/// A handler that reports each call. When the handler is dropped, its destructor reports the drop and then
+/// panics.
 struct Bomb(mpsc::Sender<()>, Mutex<mpsc::Receiver<()>>);
 impl PanicHandler for Bomb {
     fn panicked(&self, _: &PanicReport<'_>) {
@@ -111,7 +112,7 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     hear(&heard, &["bad oh"]);
     assert_eq!(*second.lock().unwrap(), [""; 0], "the first was put back");
 
-    // Another thread replaces the handler while a worker calls it, so the worker drops the handler.
+    // Another thread removes the handler while a worker calls this handler, so the worker drops the handler.
     let ((tell, told), (release, released)) = (mpsc::channel(), mpsc::channel());
     drop(set_handler(Arc::new(Bomb(tell, Mutex::new(released)))));
     let pool = ThreadPoolExecutor::single();

@@ -1,5 +1,5 @@
-//! The events about threads that `NamedThreads` logs. This test runs in a separate process, because the
-//! subscriber belongs to the process.
+//! Tests the events that `NamedThreads` logs about its threads. This test runs in a separate process, because
+//! the test sets the subscriber of the whole process.
 
 use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -65,7 +65,7 @@ fn heard_of(listener: &Listener, name: &str, number: usize) -> Vec<String> {
     }
 }
 
-/// All these checks are in one test, because a process has one subscriber.
+/// All these checks are in one test, because a process has only one subscriber.
 #[test]
 fn a_thread_is_told_of_when_it_begins_when_it_ends_and_when_it_is_refused() {
     let listener = Listener::default();

@@ -1,4 +1,4 @@
-//! The behaviour of the library if the system cannot start any more threads. This test runs in a separate
+//! Tests how the library behaves when the system cannot start any more threads. This test runs in a separate
 //! process, because the limit is for the whole process: the limit leaves no memory for another thread's
 //! stack.
 #![cfg(target_os = "linux")]
@@ -35,7 +35,7 @@ impl Drop for NoMoreThreads {
     }
 }
 
-/// All these checks are in one test, because a process has one limit.
+/// All these checks are in one test, because the limit holds for the whole process.
 #[test]
 fn without_threads_to_be_had_tasks_come_back_or_make_do_with_the_threads_there_are() {
     let pool = ThreadPoolExecutor::fixed(2);

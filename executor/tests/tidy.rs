@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the files that list modules in bottom-up order: `lib.rs`, and the `mod.rs` of each folder, however
-/// deep. If a listed file defines items itself, these items describe its folder, and any module of the folder
-/// may name them.
+/// Returns the files that list modules in bottom-up order: `lib.rs`, and the `mod.rs` of each folder at any
+/// depth. If a listed file defines items itself, these items describe the folder of the file, and any module
+/// of this folder may name these items.
 fn lists() -> Vec<String> {
     fn below(folder: &str, lists: &mut Vec<String>) {
         for name in names_in(&src(folder)) {
@@ -23,13 +23,14 @@ fn lists() -> Vec<String> {
     lists
 }
 
-/// The limit for the number of lines that a new reader must read first.
+/// The largest permitted number of lines in the code that a new reader must read first.
 const FIRST_PATH: usize = 1_620;
 
-/// The limit for the number of the library's types that occur in the code that a new reader must read first.
+/// The largest permitted number of the library's types that occur in the code that a new reader must read
+/// first.
 const FIRST_PATH_TYPES: usize = 60;
 
-/// Each file of an example must have fewer lines than this number, so that a reader can read it in five
+/// Each file of an example must have fewer lines than this number, so that a reader can read the file in five
 /// minutes.
 const EXAMPLE: usize = 60;
 
@@ -57,8 +58,8 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the lines outside the items that only tests use, because tests may use everything. An item for
-/// tests ends at the first line that closes an item and is not indented.
+/// Returns the lines of the text without the items that only tests use, because tests may use all modules. An
+/// item for tests ends at the first line that closes an item and is not indented.
 fn without_tests(text: &str) -> impl Iterator<Item = &str> {
     let mut in_tests = false;
     text.lines().filter(move |line| {
@@ -116,8 +117,8 @@ fn prefixes(list: &str) -> Vec<String> {
     }
 }
 
-/// Returns the modules of a list that name a module further down in the list. The argument `sources` returns
-/// the texts of a module.
+/// Returns the modules of a list that name a module further down in the list. The argument `sources` is a
+/// function that returns the texts of a module.
 fn upward(list: &str, prefix: &str, sources: impl Fn(&str) -> Vec<String>) -> Vec<String> {
     let list = code(list);
     let modules = modules(&list);
@@ -209,7 +210,8 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// If the list of a folder leaves out a file, the check knows no place in the order for this file.
+/// If a file is missing from the list of its folder, the check does not know the position of the file in the
+/// order.
 #[test]
 fn the_list_of_a_folder_has_each_file_in_it() {
     for name in lists() {
@@ -222,7 +224,7 @@ fn the_list_of_a_folder_has_each_file_in_it() {
     }
 }
 
-/// The check must find a reference, no matter what is written next to a declaration.
+/// The check must find a reference, even if a comment or an attribute is next to the declaration of a module.
 #[test]
 fn a_reference_to_a_module_below_is_found() {
     let list = "mod a; // first\n\npub mod b;\npub use b::{\n    B, C,\n};\n\n#[cfg(test)]\nmod t;\nmod d;  // last\n";
@@ -330,7 +332,7 @@ fn the_files_of_an_example_are_short() {
     }
 }
 
-/// Returns the types of a file that the whole crate can use, or that the folder of the file can use.
+/// Returns those types of a file that are visible in the whole crate or in the file's folder.
 fn visible_types(code: &str) -> impl Iterator<Item = &str> {
     types(code).filter_map(|(name, is_visible)| is_visible.then_some(name))
 }
@@ -379,7 +381,7 @@ fn files_below(folder: &str, files: &mut Vec<String>) {
     }
 }
 
-/// A reader who searches for a type by its name finds only one type.
+/// All visible types have different names, so a reader who searches for a name finds only one type.
 #[test]
 fn no_two_types_that_a_module_shows_have_the_same_name() {
     let (mut files, mut seen) = (Vec::new(), BTreeMap::new());
@@ -417,8 +419,8 @@ fn each_function_on_the_walk_of_a_task_is_in_its_file() {
     }
 }
 
-/// For each word, the guide's list of words names the file that explains the word. The file must use the word
-/// in its documentation.
+/// For each word, the guide's list of words names the file that explains the word. The documentation of this
+/// file must use the word.
 #[test]
 fn each_word_of_the_list_is_on_the_page_that_explains_it() {
     let guide = read(&src("guide.rs"));

@@ -14,7 +14,7 @@ use executor::{
     ThreadPoolExecutor, prelude::*,
 };
 
-/// A time that no wait in this file reaches, unless the library has a fault.
+/// A time limit so long that a wait in this file reaches it only if the library has a fault.
 const LONG: Duration = Duration::from_secs(30);
 
 /// Runs `f` on a new thread. When this thread is blocked, `blocked` returns a function that waits for the
@@ -92,8 +92,8 @@ fn connections_are_accepted_and_are_blocking_ones() {
     assert_eq!(accepts(), ("hello".to_owned(), from));
 }
 
-/// If the library made its own connection to wake `accept`, this connection could take the place of a
-/// client's connection.
+/// The library must not wake `accept` with a connection of its own, because this connection could take the
+/// place of a client's connection.
 #[test]
 fn a_cancel_takes_no_connection_from_anybody() {
     let (listener, address) = listen();
@@ -182,7 +182,7 @@ fn a_connection_is_made_and_blocks() {
         let (text, stream) = reads().unwrap();
         assert_eq!(&text, b"hello");
 
-        // After `into_inner`, the stream no longer belongs to a token.
+        // After `into_inner`, the cancellation of the token no longer affects the stream.
         let mut stream = stream.into_inner();
         let later = CancelToken::new();
         drop(CancellableStream::new(stream.try_clone().unwrap(), &later).into_inner());
@@ -277,8 +277,8 @@ fn a_token_that_is_cancelled_already_kills_at_once() {
     assert_cancelled(child.wait(), "too late");
 }
 
-/// Like `Child::wait`, this wait closes the input of the child. Some children read their input to the end: if
-/// the input stayed open, such a child would wait for its parent while the parent waits for the child.
+/// Like `Child::wait`, this wait closes the input of the child. Some children read their input to the end. If
+/// the input stays open, such a child waits for its parent, and the parent waits for the child.
 #[test]
 fn waiting_closes_the_childs_input() {
     let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();

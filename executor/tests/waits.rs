@@ -1,5 +1,5 @@
-//! Checks each wait of a thread on which other threads rely: the wait ends, the wait starves, or the
-//! documentation says that the wait does not end.
+//! Checks each kind of wait in which a thread relies on other threads: the wait ends, the wait starves, or
+//! the documentation says that the wait does not end.
 //!
 //! The table in this test is the same as the table in the documentation. The test tries each cell of the
 //! table in each of the [`places`]. The test uses one thread, and then two threads that are both in the same
@@ -361,7 +361,7 @@ fn table() -> BTreeMap<&'static str, [&'static str; 3]> {
     rows.filter(|(what, _)| cfg!(feature = "channel") || !what.contains("channel")).collect()
 }
 
-/// A gate for all threads, which opens once.
+/// A gate that opens once, for all threads at the same time.
 #[derive(Clone, Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -440,7 +440,7 @@ impl Waiters {
     }
 }
 
-/// Tries one column of the table.
+/// Tests one column of the table.
 fn try_all<P: Pool>(column: usize, sizes: &[usize], pool_of: fn(usize) -> P, faults: &mut Vec<String>) {
     let table = table();
     for (what, wait) in waits::<P>() {

@@ -1,7 +1,7 @@
 //! Compares the public interface of the library with `interface.txt`, which has a line for each
 //! item.
 //!
-//! If you change the interface, you must change `interface.txt`, too, so the change is intended and visible
+//! If you change the interface, you must also change `interface.txt`; so each change is intended and visible
 //! in the commit.
 //!
 //! ```sh

@@ -29,7 +29,7 @@ struct State<T> {
     /// The number of receivers that wait for an item. A channel without capacity has room for one item for
     /// each waiting receiver.
     takers: usize,
-    /// The threads that must check the state again when the state changes.
+    /// The threads that must be woken when the state changes, so that they check the state again.
     watchers: Vec<Arc<Watcher>>,
 }
 
@@ -90,8 +90,8 @@ impl<T> Channel<T> {
         result
     }
 
-    /// Changes the state by calling a function that can fail. After a failure no watcher is woken: the state
-    /// is unchanged, so two watchers would only wake each other forever.
+    /// Changes the state by calling a function that can fail. A failed operation wakes no watcher: it has not
+    /// changed the state, so two watchers would only wake each other forever.
     fn try_change<R, E>(&self, change: impl FnOnce(&mut State<T>) -> Result<R, E>) -> Result<R, E> {
         let mut state = self.lock();
         let result = change(&mut state)?;

@@ -3,22 +3,21 @@
 //!
 //! A thread of the model runs alone from one of its scheduling points to the next. If there is a point before
 //! each operation that other threads can notice, then every order of these operations occurs in some
-//! schedule. An unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover). To see the reason,
-//! suppose that other threads ran at a point just before the unlock. These threads did not take the lock; a
-//! thread that tried to take the lock only began to wait. So these threads could have done the same work
-//! right after the unlock. The model also tries the order in which the other threads run after the unlock:
-//! they run at the next scheduling point of the thread that has unlocked, or at the end of that thread. The
-//! user must know these exceptions:
+//! schedule. An unlock needs no point (Lipton's *reduction*, 1975, calls an unlock a left mover). To see the
+//! reason, suppose that other threads ran at a point just before the unlock. These threads did not take the
+//! lock; a thread that tried to take the lock only began to wait. So these threads could have done the same
+//! work immediately after the unlock. The model also tries the order in which the other threads run after the
+//! unlock: they run at the next scheduling point of the thread that has unlocked, or at the end of that
+//! thread. The user must know these exceptions:
 //!
-//! * `try_lock` shows whether the lock is held. In a program that uses `try_lock`, the holder needs a
+//! * `try_lock` shows whether the lock is held. In a program that uses `try_lock`, a thread needs a
 //!   scheduling point while it holds the lock.
-//! * Some operations are invisible to the model, such as the drop of an `Arc`. If such an operation follows
-//!   an unlock, and the order of the operation and the unlock matters, there must be a scheduling point
-//!   between them.
+//! * Some operations are invisible to the model, such as the drop of an `Arc`. If the order of such an
+//!   operation and the previous unlock matters, there must be a scheduling point between the two.
 //!
 //! A wait releases the lock and falls asleep in one step. A notification needs no scheduling point if the
-//! notifying thread has changed the state under the waiters' lock: a thread that begins to wait after the
-//! change has seen the changed state. For any other use of a condition variable, the program must have a
+//! notifying thread has changed the state while it held the waiters' lock: a thread that begins to wait after
+//! the change has seen the changed state. For any other use of a condition variable, the program must have a
 //! scheduling point before the wait and another scheduling point before the notification.
 //!
 //! The locks here are never poisoned: if one of the model's threads panics, shuttle treats this as a panic of
@@ -44,13 +43,13 @@ pub(crate) fn others_may_come_first() {
     thread::sleep(Duration::ZERO); // takes no time under shuttle
 }
 
-/// A set of sleeping threads, which other threads wake. Shuttle's `park` does not suffice, because `park`
-/// would return without a wake-up again and again.
+/// A set of sleeping threads, which other threads wake. Shuttle's `park` does not suffice, because `park` can
+/// return again and again without a wake-up.
 #[derive(Debug, Default)]
 pub(crate) struct Sleepers(sync::Mutex<Vec<(TaskId, Waker)>>); // never contended: one thread runs at a time
 
 impl Sleepers {
-    /// Sleeps. No other thread runs between the call and the moment when the caller sleeps.
+    /// Sleeps. No other thread runs between the call and the moment when the calling thread is asleep.
     pub(crate) fn sleep(&self) {
         let me = current::me();
         let mut begun = false;
@@ -194,8 +193,8 @@ impl<T> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// Replaces [`std::sync::Condvar`]. A program must change the state under the waiters' lock before it
-/// notifies.
+/// Replaces [`std::sync::Condvar`]. A program must change the state while it holds the waiters' lock, before
+/// it notifies.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(Sleepers);
 

@@ -9,7 +9,7 @@
 //! mod door { pub(crate) use std::{sync, thread, time}; }
 //! ```
 //!
-//! The package of the program's models compiles the same files by `#[path]`. In that package the module is
+//! The package of the program's models includes the same files with `#[path]`. In that package the module is
 //!
 //! ```ignore
 //! extern crate executor_model as executor;

@@ -1,11 +1,11 @@
 //! Time under a model: a clock that moves only when a timed wait ends.
 //!
 //! Neither loom nor shuttle models the end of a timed wait. So both tools treat a thread in a timed wait as
-//! blocked, and report a deadlock in a program that would continue. Here the schedule decides when a timed
+//! blocked, and report a deadlock although the program would continue. Here the schedule decides when a timed
 //! wait ends. The timed wait releases the lock and lets other threads run; the schedule chooses for how long.
-//! Then the wait moves the clock to the deadline of the wait, and takes the lock again. The code that called
-//! the wait checks its own condition before it checks the clock, so the model explores both outcomes of the
-//! race. Only one kind of deadline never comes: a deadline that is a hundred years away.
+//! Then the wait moves the clock to the deadline of the wait, and takes the lock again. The caller of the
+//! wait checks its own condition before it checks the clock, so the model explores both outcomes of the race.
+//! Only one kind of deadline never comes: a deadline that is a hundred years away.
 
 use std::cell::Cell;
 use std::ops::{Add, Sub};
@@ -57,8 +57,8 @@ impl Add<Duration> for Instant {
 }
 
 /// Under a model, a deadline this far away never comes. Only a notification can wake a thread that waits for
-/// such a deadline, as on a real machine. So a model finds a notification that is missing; if the wait ended
-/// by itself, the fault would be hidden.
+/// such a deadline, as on a real machine. So a model finds a missing notification; if the wait ended by
+/// itself, the fault would be hidden.
 const OUT_OF_REACH: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 pub(crate) fn wait_until<'a, T>(

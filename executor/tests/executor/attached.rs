@@ -48,8 +48,8 @@ fn a_thread_of_ones_own_obeys_the_token_that_was_carried_to_it() {
     });
 }
 
-/// Each row is an order in which the test drops the three guards. After each drop, the row says whether a
-/// wait may begin.
+/// Each row is an order in which the test drops the three guards. For each drop, the row says whether a wait
+/// may begin after this drop.
 #[test]
 fn guards_that_are_dropped_in_another_order_do_what_is_left_of_them() {
     let guards = || -> [Option<Attached>; 3] {

@@ -258,7 +258,7 @@ const ATTRIBUTES: [(&str, Attribute); 13] = [
     ("task of a scope", task_of_a_scope),
 ];
 
-/// The cells for an executor that runs tasks one after the other. Both executors of this kind have a
+/// The table's cells for an executor that runs tasks one after the other. Both executors of this kind have a
 /// documentation page, and both pages must contain these words.
 const LINE: [Cell; 13] = {
     const HOOKS: &str = "The drain task has an id of its own, and no name";

@@ -1,5 +1,4 @@
-//! Tests of handles as futures: an asynchronous task can await a handle, while a thread would join the
-//! handle.
+//! Tests of handles as futures: a thread joins a handle, but an asynchronous task can await the handle.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;

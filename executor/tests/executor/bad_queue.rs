@@ -1,5 +1,5 @@
 //! A user's own queue or comparator panics or drops tasks: no thread ends, no lock stays locked, and the
-//! counts are right.
+//! counts are correct.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -99,8 +99,8 @@ impl WorkQueue for Moody {
     }
 }
 
-/// Makes a pool that has one thread and a panic handler that uses the pool. If the pool called the handler
-/// under the pool's lock, the handler would deadlock.
+/// Makes a pool that has one thread and a panic handler that uses the pool. The pool must not call the
+/// handler while it holds the pool's lock, because the handler would deadlock.
 fn watched(builder: ThreadPoolBuilder) -> (Arc<ThreadPoolExecutor>, Record<String>) {
     let (own, heard) = (Arc::new(OnceLock::<Weak<ThreadPoolExecutor>>::new()), Record::new());
     let builder = builder.panic_handler({

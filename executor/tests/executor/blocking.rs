@@ -1,5 +1,5 @@
-//! Submissions with `Block`: the submitter waits for room. A time limit, a cancel and a shutdown also end the
-//! submitter's wait. In each of these cases the task is not lost.
+//! Submissions with `Block`: the submitter waits for room. A time limit, a cancellation or a shutdown also
+//! ends the submitter's wait. In each of these cases the task is not lost.
 //!
 //! The library promises no order in which waiting submitters get room, so these tests check no order.
 
@@ -228,7 +228,7 @@ fn a_cancelled_submitter_gets_its_task_back() {
     });
 }
 
-/// A cancel affects only a submitter that waits.
+/// A cancellation affects a submitter only while the submitter waits.
 #[test]
 fn a_cancelled_submitter_that_need_not_wait_is_let_in() {
     within_deadline(|| {
@@ -254,7 +254,7 @@ fn a_submitter_in_a_masked_block_waits_although_it_is_cancelled() {
     });
 }
 
-/// The submitter is itself a task, and a cancel of that task ends the submitter's wait.
+/// The submitter is itself a task, and the cancellation of this task ends the submitter's wait.
 #[test]
 fn a_task_of_another_pool_that_waits_for_room_can_be_cancelled() {
     within_deadline(|| {

@@ -17,8 +17,8 @@ use crate::support::{
 
 // ----- whose token is current -----
 
-/// Cancels the current token, like user code that wrongly believes that the current token is its own token.
-/// Returns true if the cancel ends no wait and has no later effect.
+/// Cancels the current token, like user code that takes the current token for its own token by mistake.
+/// Returns true if this cancellation ends no wait and has no later effect.
 fn cancel_the_current_token() -> bool {
     CancelToken::current().cancel();
     Latch::new(0).wait().is_ok() && !CancelToken::current().is_cancelled()
@@ -100,7 +100,7 @@ fn in_a_hook_the_current_token_is_nobody_elses() {
 }
 
 /// If a task completes a promise or cancels another task, the callbacks run on the thread of the first task,
-/// but not under the token of the first task.
+/// but the token of the first task is not current.
 #[test]
 fn a_callback_that_runs_on_the_thread_of_a_task_does_not_run_in_that_task() {
     within_deadline(|| {
@@ -287,8 +287,8 @@ fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Resu
             let others = Arc::clone(&all_let_go);
             let here = thread::current().id();
             let callback = move || {
-                // If the cancel came before the registration, the callback runs on this thread. If the
-                // callback runs on this thread, the attempt does not count.
+                // If the token was cancelled before the callback was registered, the callback runs on this
+                // thread. If the callback runs on this thread, the attempt does not count.
                 if thread::current().id() != here {
                     met.send(others.wait_timeout(LONG / 10).is_ok()).unwrap();
                 }
@@ -380,7 +380,7 @@ fn a_chain_of_a_hundred_thousand_cancels_does_not_overflow_the_stack() {
 #[test]
 fn a_chain_of_results_that_complete_others_when_they_are_dropped_does_not_overflow_the_stack() {
     const LENGTH: usize = 100_000;
-    /// When a link is dropped, it completes its promise with the next link.
+    /// When a link is dropped, its destructor completes the link's promise with the next link.
     struct Link(Option<(Promise<Link>, Box<Link>)>);
     impl Drop for Link {
         fn drop(&mut self) {
@@ -464,7 +464,7 @@ fn a_callback_may_wait_for_what_one_that_was_put_off_brings_about() {
     within_deadline(|| level(0));
 }
 
-/// Returns a closure that calls `f` from inside `depth` callbacks.
+/// Returns a closure that calls `f` inside `depth` nested callbacks.
 fn at_depth(depth: usize, f: impl FnOnce() + Send + 'static) -> Box<dyn FnOnce() + Send> {
     if depth == 0 {
         return Box::new(f);
@@ -518,7 +518,8 @@ fn a_panic_deep_down_ends_no_callback_but_its_own() {
         }
         next.unwrap().complete(()).unwrap();
         assert_eq!(ran.load(Ordering::Relaxed), 100);
-        // Afterwards the depth is right again: `complete` calls the callback directly.
+        // Afterwards the library's count of nested callbacks is correct again: `complete` calls the callback
+        // directly.
         let (promise, handle) = Promise::new();
         let ran_on = on_thread(move || {
             let (tell, told) = mpsc::channel();

@@ -1,5 +1,5 @@
-//! Tests that cancel tasks before they begin, while they run and after they have ended; the tests also check
-//! what a running body sees of the cancel.
+//! Tests the cancellation of tasks before they begin, while they run and after they have ended; also tests
+//! how a running body notices the cancellation.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -119,7 +119,8 @@ fn cancelling_without_disturbing_releases_who_waits_and_leaves_the_body_alone() 
     within_deadline(|| {
         on_threads(|executor| {
             let Oblivious { handle, release, token } = oblivious(executor);
-            // While a caller waits, only an asynchronous caller still has the handle of the task.
+            // A thread that waits in `join` has given its handle away; only an asynchronous caller can wait
+            // and still have the handle.
             let mut handle = pin!(handle);
             let woken = Signal::new();
             let waker = Waker::from(Arc::new(SetWhenWoken(woken.clone())));
@@ -145,7 +146,7 @@ impl Wake for SetWhenWoken {
     }
 }
 
-/// A body that looks for its token only after the cancel.
+/// A body that asks for its token only after the task was cancelled.
 #[test]
 fn a_body_that_looks_late_sees_the_request() {
     within_deadline(|| {
@@ -272,7 +273,7 @@ fn a_canceller_outlives_its_handle_and_tells_the_same() {
     });
 }
 
-/// The behaviour FUT-16 as a race: the handle reports a cancel if and only if `cancel` returned true.
+/// The behaviour FUT-16 as a race: the handle reports a cancellation if and only if `cancel` returned true.
 #[test]
 fn whoever_decides_the_outcome_first_wins_and_both_sides_agree() {
     within_deadline(|| {

@@ -149,7 +149,8 @@ fn closing_turns_into_shutting_down_now_when_the_closing_task_is_cancelled() {
     });
 }
 
-/// A cancel cuts the close short, but the close still waits for a task that ignores its token.
+/// If the caller of `close` is cancelled, `close` stops the pool, but still waits for a running task that
+/// ignores its token.
 #[test]
 fn a_cancelled_close_returns_only_when_what_ran_has_ended() {
     within_deadline(|| {
@@ -168,8 +169,8 @@ fn a_cancelled_close_returns_only_when_what_ran_has_ended() {
     });
 }
 
-/// A pool is a local variable of a cancelled task. The cancel of the task does not shorten the wait in the
-/// pool's drop.
+/// A pool is a local variable of a cancelled task. The cancellation of the task does not shorten the wait in
+/// the pool's drop.
 #[test]
 fn dropping_waits_even_in_a_cancelled_task() {
     within_deadline(|| {
@@ -355,8 +356,8 @@ fn a_pool_told_to_finish_when_it_is_dropped_is_as_one_told_nothing() {
     });
 }
 
-/// The owner of the pool unwinds and drops the pool. With this policy, too, the drop does not wait for the
-/// tasks.
+/// The owner of the pool panics, and the unwinding drops the pool. With this policy, too, the drop does not
+/// wait for the tasks.
 #[test]
 fn a_pool_told_to_cancel_that_is_dropped_by_its_own_task_or_a_panic_does_not_wait() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! The library's errors as I/O errors, and task bodies that return errors of other types.
+//! Tests the library's errors as I/O errors, and tests task bodies that return errors of other types.
 
 use std::error::Error;
 use std::io;
@@ -116,7 +116,7 @@ fn a_fallible_body_ends_as_cancelled_or_with_its_own_error() {
         failed.task.run();
         assert_eq!(failed.handle.join().unwrap().unwrap_err().to_string(), "no such order");
 
-        // These outcomes come from the bodies, not from a cancel of the handles.
+        // These outcomes come from the bodies, not from a cancellation by the handles.
         drop(pool.shutdown_now());
         for nap in naps {
             assert!(matches!(nap.join(), Err(JoinError::Cancelled(_))));

@@ -136,8 +136,8 @@ const BELOW: &[(&str, Way)] = &[
     }),
 ];
 
-/// A task is made in the given way while a token is current: returns true if a cancel of this token also
-/// cancels the task.
+/// Makes a task in the given way while a token is current, and returns true if the cancellation of this token
+/// also cancels the task.
 fn hears(way: Way, pools: &Pools) -> bool {
     let (token, seen, done) = (CancelToken::new(), Record::new(), Signal::new());
     let (of_the_maker, note, is_done) = (token.clone(), seen.clone(), done.clone());
@@ -185,7 +185,8 @@ fn a_task_that_is_forked_under_a_deadline_has_it() {
     });
 }
 
-/// A task that is forked under a token belongs to this token, no matter which thread runs the task.
+/// If a task is forked while a token is current, the cancellation of this token also reaches the task, no
+/// matter which thread runs the task.
 #[test]
 fn a_task_that_is_taken_back_hangs_below_the_token_under_which_it_was_forked() {
     within_deadline(|| {
@@ -203,8 +204,8 @@ fn a_task_that_is_taken_back_hangs_below_the_token_under_which_it_was_forked() {
     });
 }
 
-/// A cancel that came before the masked step does not end the step early, no matter which threads run its
-/// halves.
+/// If the token was cancelled before the masked step, the step does not end early, no matter which threads
+/// run the halves of the step.
 #[test]
 fn a_masked_computation_is_masked_on_every_thread() {
     within_deadline(|| {

@@ -91,7 +91,7 @@ fn a_callback_that_blocks_holds_up_no_other_deadline() {
 #[test]
 fn of_cancel_and_deadline_the_first_gives_the_reason() {
     within_deadline(|| {
-        // On a busy machine, the deadline can come before the cancel.
+        // On a busy machine, the deadline can come before the call of `cancel`.
         let in_time = || {
             let token = CancelToken::new().with_timeout(SHORT);
             token.cancel_because("enough").then_some(token)
@@ -138,7 +138,7 @@ fn a_sooner_deadline_does_not_wait_for_a_later_one() {
     });
 }
 
-/// The timer keeps no token alive, and no value that is registered with a token.
+/// The timer keeps neither tokens nor the values registered with tokens alive.
 #[test]
 fn a_token_that_is_dropped_before_its_time_takes_everything_with_it() {
     let (value, alive) = tracked();

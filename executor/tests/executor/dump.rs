@@ -17,8 +17,8 @@ use executor::{
 
 use crate::support::{LONG, SHORT, Signal, eventually, within_deadline};
 
-/// Finds the part of a dump that has this title, and returns the number of the title line, and the lines that
-/// follow it.
+/// Finds the part of a dump with this title; returns the line number of the title, and the lines after the
+/// title.
 fn part(text: &str, title: &str) -> Option<(String, Vec<String>)> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with(&format!("{title}: ")));
     let numbers = lines.next()?.split_once(": ").unwrap().1.to_owned();

@@ -3,8 +3,8 @@
 //!
 //! Tests of waits with a time limit are in [`crate::time_limits`], and tests of the printed forms in
 //! [`crate::printed`]. Tests of the removal of a task from its queue are in [`crate::taking_out`], and tests
-//! of cancels in [`crate::cancel_task`]. The module [`crate::promise`] tests handles that are completed by
-//! hand, [`crate::shared`] tests handles with many waiters, and [`crate::awaiting`] tests awaited handles.
+//! of cancellations in [`crate::cancel_task`]. The module [`crate::promise`] tests handles that are completed
+//! by hand, [`crate::shared`] tests handles with many waiters, and [`crate::awaiting`] tests awaited handles.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The hooks that a pool calls before and after its tasks, before and after its threads and at its end, and
-//! uses of these hooks.
+//! Tests the hooks that a pool calls before and after each task, before and after each thread, and at the
+//! pool's end; also tests some uses of these hooks.
 
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -203,7 +203,7 @@ fn each_thread_is_announced_when_it_begins_and_when_it_ends() {
     });
 }
 
-/// The behaviour HOOK-3, and a panic in each of the other hooks: no thread, task or count is lost, and the
+/// Tests HOOK-3, and also tests a panic in each of the other hooks: no thread, task or count is lost, and the
 /// panic handler gets the report.
 #[test]
 fn a_panic_in_a_hook_is_reported_and_costs_nothing() {
@@ -310,7 +310,8 @@ fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
         hooks.0.set(handle.canceller()).unwrap();
         drop(busy);
         assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
-        // The other task, which kept the thread busy, has a hook, too; this hook may also have counted.
+        // The pool also calls the hooks for the other task, which kept the thread busy; this call may also
+        // have counted.
         pool.close();
         assert!(!ran.is_set());
         assert_eq!((hooks.1.get().is_some(), pool.stats().completed), (true, 2));
@@ -340,7 +341,8 @@ fn a_timing_pool_adds_up_its_tasks_and_logs_at_the_end() {
     });
 }
 
-/// Two sets of hooks in one: both before and after a task, the pool calls the hooks of the first set first.
+/// Tests a combination of two sets of hooks: both before and after a task, the pool calls the hooks of the
+/// first set first.
 struct Both<A, B>(A, B);
 
 impl<A: Hooks, B: Hooks> Hooks for Both<A, B> {

@@ -1,6 +1,6 @@
 //! Checks which requests a new task inherits from the token that is current where the task is made. The table
-//! of these requests is in the documentation of `CancelToken`. The test reads the table there, and tries each
-//! of its cells.
+//! of these requests is in the documentation of `CancelToken`. The test reads the table from this
+//! documentation, and tests each cell of the table.
 
 use std::sync::{Arc, LazyLock, mpsc};
 use std::time::Duration;
@@ -14,8 +14,8 @@ use executor::{
 
 use crate::support::{LONG, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// These executors exist longer than the calls, because a call's token is cancelled: if a call closed an
-/// executor, the close would be cut short.
+/// These executors exist longer than the calls: the token of a call is cancelled, so a call that closed an
+/// executor would also cancel the executor's tasks.
 static POOL: LazyLock<Arc<ThreadPoolExecutor>> = LazyLock::new(|| Arc::new(ThreadPoolExecutor::cached()));
 static TIMED: LazyLock<ScheduledThreadPoolExecutor> = LazyLock::new(|| ScheduledThreadPoolExecutor::new(2));
 static STRIPES: LazyLock<StripedExecutor<u32, Arc<ThreadPoolExecutor>>> =
@@ -27,7 +27,7 @@ static MINIMAL: LazyLock<MinimalPool> = LazyLock::new(|| MinimalPool::new(2));
 enum Column {
     /// The token that is current at the call is cancelled.
     Cancel,
-    /// The token that is current at the call has a deadline, which passes.
+    /// The deadline of the token that is current at the call passes.
     Deadline,
     /// The call is made in a masked step, and the token is cancelled.
     Masked,
@@ -66,7 +66,7 @@ impl RecursiveTask for Probe {
 /// function waits, too.
 type Way = fn(Probe);
 
-/// The rows of the table, each with the ways to make a task that the row describes.
+/// The rows of the table; each row has the ways to make a task that the row describes.
 const ROWS: &[(&str, &[Way])] = &[
     (
         "`execute`, `submit`, `schedule`, on threads of an executor",

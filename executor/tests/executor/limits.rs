@@ -15,8 +15,8 @@ use crate::support::{LONG, SHORT, Signal, eventually, occupy, on_thread, within_
 
 type Limit = fn(FutureTask<()>, &CancelToken) -> FutureTask<()>;
 
-/// Each kind of limit, and the kind of the reason with which the limit cancels a task. The caller cancels the
-/// token.
+/// Each kind of limit, with the kind of the reason that this limit gives when it cancels a task. The caller
+/// cancels the token.
 const LIMITS: [(Limit, CancelKind); 4] = [
     (|task, _| task.timeout(SHORT), CancelKind::Deadline),
     (|task, _| task.deadline(Instant::now() + SHORT), CancelKind::Deadline),
@@ -111,9 +111,9 @@ fn the_token_above_gives_its_reason() {
     assert_eq!((reason.message(), reason.is_inherited()), (Some("the client hung up"), true));
 }
 
-/// If a cancel comes before the body ends, the cancel decides the outcome, even if the body learns of the
-/// cancel before the handle does. In this test the body ends during the cancel, in the first callback of the
-/// token.
+/// If a task is cancelled before its body ends, the cancellation decides the outcome, even if the body
+/// notices the cancellation before the handle does. In this test the body ends during the call of `cancel`,
+/// in the first callback of the token.
 #[test]
 fn a_cancel_before_the_end_of_the_body_decides_the_outcome() {
     within_deadline(|| {
@@ -271,7 +271,7 @@ fn a_worker_does_not_wait_for_the_callback_that_cancels_its_task() {
     });
 }
 
-/// The time limit ends such a wait, so the library must not report the wait as starvation.
+/// The time limit of the awaited task ends the wait, so the library must not report starvation.
 #[test]
 fn a_wait_for_a_task_with_a_limit_is_no_starvation() {
     let limits: [Limit; 2] = [

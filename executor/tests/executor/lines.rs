@@ -1,5 +1,5 @@
-//! A strand and the executor below it: the calls that this executor can make during a submission, and the
-//! fate of the submitters and waiters that rely on the strand.
+//! Tests a strand over an executor that makes other calls during a submission; checks what happens to the
+//! submitters and waiters that rely on the strand.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak, mpsc};
@@ -114,7 +114,7 @@ fn an_executor_may_submit_to_the_line_that_asks_it() {
 
 #[test]
 fn all_submitters_that_wait_for_the_answer_are_let_in() {
-    /// An executor that keeps the drain task, and returns from the call when the test lets it return.
+    /// An executor that keeps the drain task; the test decides when the call returns.
     #[derive(Default)]
     struct Hesitates {
         is_asked: Signal,

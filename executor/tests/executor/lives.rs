@@ -1,4 +1,5 @@
-//! The end of an executor over another executor: the executor below either continues or ends, too.
+//! What happens to the lower executor when an executor above it ends: the lower executor either continues or
+//! ends, too.
 
 use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;
@@ -225,8 +226,8 @@ fn the_executor_below_cancels_them_as_well() {
     });
 }
 
-/// Returns two flags; each flag says whether the calling task is asked to stop. The first flag shows what a
-/// wait finds; the wait makes no token. The second flag shows what the task's token reports.
+/// Returns two flags; each flag says whether the calling task is asked to stop. The first flag is the answer
+/// of a wait, which makes no token. The second flag is the answer of the task's token.
 fn is_asked_to_stop() -> (bool, bool) {
     (executor::Latch::new(0).wait().is_err(), CancelToken::current().is_cancelled())
 }
@@ -472,7 +473,7 @@ fn a_shutdown_beside_submissions_accepts_each_or_refuses_it() {
     });
 }
 
-/// Calls `shutdown`, which hands out no tasks.
+/// Calls `shutdown`, and returns no task, because `shutdown` hands out no tasks.
 fn shut_down(service: &dyn ExecutorService) -> Vec<Task> {
     service.shutdown();
     Vec::new()
@@ -502,7 +503,8 @@ fn a_task_that_waits_for_one_behind_it_is_told_that_it_starves() {
     });
 }
 
-/// A task holds the only permit and asks for a second permit, with executors above or below the bound.
+/// A task holds the only permit and asks for a second permit; the bounded executor has other executors above
+/// or below it.
 #[test]
 fn the_permits_of_a_stack_are_known_by_their_tasks() {
     within_deadline(|| {

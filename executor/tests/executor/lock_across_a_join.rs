@@ -1,5 +1,6 @@
-//! A lock may be held across a join, a scope or a parallel loop. In each test, a parallel loop runs under a
-//! lock inside another parallel loop. If a waiting thread ran a piece of the outer loop, the test would hang.
+//! A lock may be held across a join, a scope or a parallel loop. In each test, a piece of a parallel loop
+//! holds a lock and runs another parallel loop. A waiting thread must not run a piece of the outer loop,
+//! because then the test would hang.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -13,12 +14,13 @@ const OUTER: usize = 50;
 const INNER: usize = 16;
 const THREADS: usize = 4;
 
-/// Sleeps long enough that another thread comes to help.
+/// Sleeps for a time in which another thread can begin to help.
 fn work() {
     std::thread::sleep(Duration::from_micros(50));
 }
 
-/// Runs the loop `outer` several times; each piece of the loop calls `inner` under the lock of the round.
+/// Runs the loop `outer` several times; each piece of this loop holds a lock while it calls `inner`, and each
+/// round has its own lock.
 fn under_a_lock(outer: impl Fn(&(dyn Fn() + Sync)), inner: impl Fn() + Sync) {
     for _ in rounds(4) {
         let done = Mutex::new(0);

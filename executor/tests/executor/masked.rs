@@ -1,4 +1,4 @@
-//! Tests of masked steps, which a cancel does not end early.
+//! Tests of masked steps: a cancellation does not end such a step early.
 
 use std::panic::catch_unwind;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ fn tasks_that_run_inline_in_a_masked_step_are_shielded() {
     });
 }
 
-/// Waits under the token, once for each way in which a thread can get a token.
+/// Waits while the token is current, once for each way in which a thread can get a token.
 fn waits_under(token: &CancelToken) -> [bool; 3] {
     let closed = Latch::new(1);
     [

@@ -182,7 +182,8 @@ impl Noting {
         assert!(!self.panics, "in {what}");
     }
 
-    /// Returns whether the pool tells this hook how long a task has waited, and how long the task has run.
+    /// Returns two flags for the given hook: true if the hook learns how long the task has waited, and true
+    /// if the hook learns how long the task has run.
     fn times_at(&self, hook: &str) -> (bool, bool) {
         (self.wants_times && matches!(hook, "before" | "after"), self.wants_times && hook == "after")
     }
@@ -296,8 +297,8 @@ impl Hooks for WaitingForJoiner {
     }
 }
 
-/// When a cancel makes half of the queue empty, this cancel removes all cancelled tasks and calls the hooks
-/// for each of them.
+/// When half of the entries in the queue belong to cancelled tasks, the last call of `cancel` removes these
+/// entries and calls the hooks for each of these tasks.
 #[test]
 fn the_canceller_releases_the_waiters_of_the_task_before_it_tells_the_hooks() {
     within_deadline(|| {
@@ -323,7 +324,7 @@ fn the_canceller_releases_the_waiters_of_the_task_before_it_tells_the_hooks() {
     });
 }
 
-/// Hooks that record whether they see the token of the task on whose thread they run.
+/// Hooks that run on a task's thread, and record whether they see the token of this task.
 struct Tokens(Record<bool>);
 
 impl Hooks for Tokens {

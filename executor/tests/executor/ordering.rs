@@ -1,4 +1,4 @@
-//! Each task runs once, in the right order, and sees all changes that it must see.
+//! Each task runs once, in the correct order, and sees all changes that it must see.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};

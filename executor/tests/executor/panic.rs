@@ -20,7 +20,7 @@ use crate::support::{
 };
 
 /// Calls `trouble` with a pool of one thread. Then the function asserts that the thread is still alive and
-/// that the numbers are right: `trouble` must add `tasks` and `panics` to the counters.
+/// that the numbers are correct: `trouble` must add `tasks` and `panics` to the counters.
 fn the_pool_survives(tasks: u64, panics: u64, trouble: impl FnOnce(&ThreadPoolExecutor)) {
     let pool = ThreadPoolExecutor::fixed(1);
     let worker = || pool.submit(|| thread::current().id()).unwrap().join_timeout(LONG).unwrap();

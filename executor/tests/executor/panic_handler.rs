@@ -36,7 +36,7 @@ fn builder() -> (ThreadPoolBuilder, Record<Heard>) {
     (builder, heard)
 }
 
-/// Panics without calling the panic hook, which would fill the output.
+/// Panics without a call of the panic hook, because the hook would fill the output.
 fn fail() -> ! {
     std::panic::resume_unwind(Box::new("oh"))
 }

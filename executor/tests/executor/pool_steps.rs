@@ -32,7 +32,7 @@ trait Step {
     fn give(&self, job: Job);
 }
 
-/// The abilities that all steps from the third step on have.
+/// The properties that all steps from the third step on have.
 trait Ends: Step {
     fn end(self);
 }

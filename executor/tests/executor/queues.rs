@@ -283,7 +283,7 @@ fn a_queue_of_ones_own_decides_on_the_order_and_on_growth() {
     });
 }
 
-/// REM-1, both for submitted and for executed tasks.
+/// REM-1, for tasks with a handle and for plain tasks without a handle.
 #[test]
 fn a_waiting_task_can_be_taken_out_once_and_the_one_that_runs_cannot() {
     within_deadline(|| {
@@ -361,7 +361,7 @@ fn a_cancelled_task_cannot_be_taken_out() {
     });
 }
 
-/// A task that was taken out belongs to no pool, so a later cancel of the task does not change the
+/// A task that was taken out belongs to no pool, so a later cancellation of the task does not change the
 /// counts.
 #[test]
 fn cancelling_a_task_that_was_taken_out_changes_no_count() {

@@ -194,7 +194,7 @@ fn the_outcome_carries_the_reason_of_the_party_that_cancelled_through_any_handle
     });
 }
 
-/// If the body asks for its token after the cancel, this token also has the reason, even if the joiner
+/// If the body asks for its token after the cancellation, this token also has the reason, even if the joiner
 /// already has the outcome.
 #[test]
 fn a_body_that_looks_late_is_told_the_reason() {
@@ -291,8 +291,8 @@ fn the_losers_of_a_race_are_told_that_another_was_first() {
     });
 }
 
-/// If a task that waits for other tasks is cancelled, the reason of this cancel is passed on to the other
-/// tasks.
+/// If a task that waits for other tasks is cancelled, the reason of this cancellation is passed on to the
+/// other tasks.
 #[test]
 fn an_interrupted_call_hands_its_own_reason_to_the_tasks_that_it_cancels() {
     within_deadline(|| {
@@ -379,8 +379,7 @@ fn the_value_is_dropped_with_the_last_who_can_ask_for_it() {
     assert!(!alive());
 }
 
-/// The value in the reason belongs to the user. So the `Drop` of the value may panic, wait, or use its
-/// token.
+/// The reason contains a value of the user. So the `Drop` of this value may panic, wait, or use the token.
 #[test]
 fn a_value_that_cannot_be_dropped_quietly_disturbs_neither_token_nor_task() {
     within_deadline(|| {

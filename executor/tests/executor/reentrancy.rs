@@ -1,6 +1,6 @@
 //! User code never runs under a lock of the library. So wherever the library calls or drops user code, this
-//! code can use the pool, the handle and the token. A fault here is a deadlock, and the test's deadline turns
-//! the deadlock into a failure.
+//! code can use the pool, the handle and the token. A fault here causes a deadlock, and the test fails when
+//! the test's deadline comes.
 
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
@@ -10,7 +10,7 @@ use executor::{CancelToken, Canceller, ExecutorService, FutureTask, ThreadPoolEx
 
 use crate::support::{Signal, eventually, occupy, on_thread, within_deadline};
 
-/// When this value is called or dropped, it uses the pool, the canceller and the token.
+/// A value that uses the pool, the canceller and the token when the value is called or dropped.
 #[derive(Clone)]
 struct Meddler {
     pool: Arc<ThreadPoolExecutor>,
@@ -89,8 +89,8 @@ fn the_drop_of_tasks_handed_back() {
 fn the_drop_of_a_result_that_nobody_wants() {
     within_deadline(|| {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
-        // The canceller belongs to another task. If the task captured its own canceller, the canceller and
-        // the result would keep each other alive.
+        // The canceller belongs to another task. A task must not capture its own canceller, because the
+        // canceller and the result would then keep each other alive.
         let trap = Meddler::new(&pool, pool.submit(|| ()).unwrap().canceller()).trap();
         let meddled = trap.0.has_meddled.clone();
         drop(pool.submit(move || trap).unwrap());

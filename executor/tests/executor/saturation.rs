@@ -1,4 +1,4 @@
-//! The fate of a task for which there is no room, and of a task that is submitted after the shutdown.
+//! What happens to a task for which there is no room, and to a task that is submitted after the shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

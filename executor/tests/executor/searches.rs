@@ -70,7 +70,7 @@ use puzzle::{Move, Position, Puzzle};
 use search::Search;
 use unfinished::{Answer, Unfinished};
 
-/// A way to search with tasks.
+/// A function that searches with tasks on an executor.
 type Way<P> = fn(&Arc<Search<P>>, &Arc<dyn Executor>) -> Answer;
 
 fn ways<P: Puzzle>() -> [Way<P>; 3] {
@@ -81,7 +81,7 @@ fn ways<P: Puzzle>() -> [Way<P>; 3] {
     ]
 }
 
-/// More positions than any puzzle in this file has, except the large puzzle.
+/// A number that is larger than the number of positions of each puzzle in this file, except the large puzzle.
 const MOST: usize = 1 << 20;
 
 fn fresh<P: Puzzle>(puzzle: P) -> Arc<Search<P>> {
@@ -244,7 +244,7 @@ fn a_cancel_stops_a_search_and_leaves_nothing_in_the_pool() {
     });
 }
 
-/// If the endless puzzle had no solution, the search would never end.
+/// The endless puzzle must have a solution, because a search without a solution would never end.
 #[test]
 fn a_solution_stops_those_who_still_search() {
     within_deadline(|| {
@@ -281,7 +281,7 @@ fn a_search_sees_no_more_positions_than_it_has_room_for() {
     });
 }
 
-/// If tasks were lost, the answer "no solution" would be wrong.
+/// If a task of the search is lost, the search must not answer that there is no solution.
 #[test]
 fn a_task_that_is_dropped_or_refused_or_panics_is_no_sign_that_there_is_no_solution() {
     within_deadline(|| {
@@ -309,7 +309,7 @@ fn a_task_that_is_dropped_or_refused_or_panics_is_no_sign_that_there_is_no_solut
     });
 }
 
-/// The pool's request to stop must also reach a task that would never submit another task.
+/// The pool's request to stop must also reach a task that submits no further task.
 #[test]
 fn a_pool_that_is_shut_down_now_ends_its_searches() {
     within_deadline(|| {
@@ -338,8 +338,8 @@ fn batches_have_at_most_so_many_tasks_at_a_time() {
         };
         let search = Arc::new(Search::new(Endless(look), 5_000));
         assert_eq!(batches::solve(&search, &executor, Bounds(3, 4)), Err(Unfinished::NoRoom));
-        // On each thread, one more task may still be running, although this task has already given its place
-        // back.
+        // On each thread, one more task may still be running, although this task has already given back its
+        // permit (`places`).
         assert!((3..=5).contains(&most.load(Ordering::Relaxed)), "{most:?}");
     });
 }

@@ -279,8 +279,8 @@ fn an_owned_permit_of_a_pools_thread_comes_back_once() {
     });
 }
 
-/// The semaphore does not know which thread will give an owned permit back. So the library never reports a
-/// wait for such a permit as a wait that cannot end. The wait in this test ends.
+/// The semaphore does not know which thread will give an owned permit back. So the library never reports that
+/// a wait for an owned permit cannot end. The wait in this test ends.
 #[test]
 fn whoever_waits_for_an_owned_permit_is_not_said_to_starve() {
     within_deadline(|| {

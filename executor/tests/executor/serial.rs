@@ -1,5 +1,5 @@
-//! One task at a time: the order of the tasks, and the fate of the strand if the executor below the strand
-//! refuses, drops or hands out tasks.
+//! One task at a time: the order of the tasks, and what happens to the strand if the lower executor refuses,
+//! drops or hands out tasks.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -84,7 +84,7 @@ fn a_refusal_comes_back_whole_and_strands_nobody() {
     });
 }
 
-/// An executor that refuses the first few tasks, and returns from a call when the test lets it return.
+/// An executor that refuses the first few tasks; the test decides when each call returns.
 struct Doubtful {
     asked: Spot,
     answer: Signal,

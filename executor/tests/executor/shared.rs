@@ -150,7 +150,7 @@ fn it_can_be_awaited_by_many_and_again_and_again() {
     });
 }
 
-/// FUT-42, FUT-44, FUT-46: the test asks the handle again and again.
+/// FUT-42, FUT-44, FUT-46: repeated calls of `try_join` return the same outcome.
 #[test]
 fn looking_without_waiting_gives_the_outcome_if_there_is_one() {
     let (promise, handle) = Promise::new();

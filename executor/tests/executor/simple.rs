@@ -21,7 +21,7 @@ fn the_direct_executor_runs_tasks_within_tasks() {
     assert_eq!(nested.unwrap().join().unwrap(), 2);
 }
 
-/// The task has a token of its own, below the token of the submitter.
+/// The task has its own token, which is a child of the submitter's token.
 #[test]
 fn a_task_of_the_direct_executor_inherits_the_request_and_keeps_its_own_to_itself() {
     let token = CancelToken::new();

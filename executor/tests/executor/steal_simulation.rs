@@ -31,8 +31,8 @@ use log::{Run, What};
 use pool::simulate;
 use tree::{Piece, Tree};
 
-/// The costs of a pool in which only the work takes time. In such a pool, the only thing that affects the
-/// result is which worker takes which piece.
+/// The costs of a pool in which only the work takes time. In such a pool, the result depends only on which
+/// worker takes which piece.
 const FREE: Costs =
     Costs { call: 0, offer: 0, steal: 0, look: 1, patience: 0, wake: 0, wake_up: 0, offers: Offers::All };
 
@@ -129,9 +129,9 @@ fn no_run_is_faster_than_the_work_divided_or_than_the_longest_way() {
     });
 }
 
-/// Theory promises `T1/p + c · T∞` if thieves may take any piece. In this simulation a waiting worker takes
-/// only pieces of the half that it waits for, so theory promises no bound. For the trees of this test, `c`
-/// must be at least 3.94, and the test allows a `c` of 5.
+/// In theory, a run takes at most `T1/p + c · T∞` if thieves may take any piece. In this simulation a waiting
+/// worker takes only pieces of the half that it waits for, and theory gives no bound for such workers. For
+/// the trees of this test, `c` must be at least 3.94, and the test allows a `c` of 5.
 #[test]
 fn without_costs_a_run_is_not_much_slower_than_greedy() {
     for seed in 1..200 {

@@ -2,7 +2,8 @@
 //! their drop.
 //!
 //! These functions do not use the library's own latch or handles, because a fault of the latch or the handles
-//! could hide itself. Every wait has a deadline, so a bug makes a test fail, and the test does not hang.
+//! could then hide itself from the tests. Every wait has a deadline, so a bug makes a test fail instead of
+//! making the test hang.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,14 +16,14 @@ use executor::{
     ScheduledThreadPoolExecutor, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
-/// A time that no wait in these tests reaches, unless the library has a fault, even if a test gets only a
-/// fortieth of a processor. `.ci/mutants` breaks the library on purpose, and runs one test at a time on each
-/// core.
+/// A time limit so long that a wait in these tests reaches it only if the library has a fault, even if a test
+/// gets only a fortieth of a processor. `.ci/mutants` breaks the library on purpose, and runs one test at a
+/// time on each core.
 pub(crate) const LONG: Duration = Duration::from_secs(if IS_IMPATIENT { 4 } else { 30 });
 
 const IS_IMPATIENT: bool = option_env!("EXECUTOR_TESTS_IMPATIENT").is_some();
 
-/// A time limit for waits that must reach their limit.
+/// A short time limit, for waits that must reach their time limit.
 pub(crate) const SHORT: Duration = Duration::from_millis(5);
 
 /// Runs a test, and fails if the test has not ended after twice the time limit of a single wait.
@@ -68,8 +69,8 @@ pub(crate) fn rounds(most: usize) -> impl Iterator<Item = usize> {
     (0..most).take_while(move |_| Instant::now() < end)
 }
 
-/// A switch that can be set only once, and that a thread can wait for. A cancel does not end this wait, so a
-/// body that waits for a signal ignores its token.
+/// A signal that is set at most once; threads can wait until the signal is set. The cancellation of a token
+/// does not end this wait, so a body that waits for a signal ignores its token.
 #[derive(Clone, Default)]
 pub(crate) struct Signal(Arc<(Mutex<bool>, Condvar)>);
 
@@ -118,7 +119,7 @@ pub(crate) fn room_for_two() -> (ThreadPoolExecutor, Signal) {
     (builder.rejection_handler(Tell(refused.clone())).build().unwrap(), refused)
 }
 
-/// The place in the code of a thread where the thread is about to block.
+/// Lets a test wait until a thread is blocked at a certain place in its code.
 ///
 /// A test that releases a waiter proves little if the waiter had not begun to wait. So the waiter calls
 /// [`arrive`](Self::arrive) and then blocks; the test waits in
@@ -282,14 +283,14 @@ pub(crate) fn settle(pool: &ThreadPoolExecutor) {
     spot.wait_until_blocked();
 }
 
-/// Returns a value that a task can capture, and a function that returns whether the value is still alive.
+/// Returns a value that a task can capture, and a function that returns true while the value still exists.
 pub(crate) fn tracked() -> (Arc<()>, impl Fn() -> bool + Send + 'static) {
     let value = Arc::new(());
     let weak = Arc::downgrade(&value);
     (value, move || weak.strong_count() > 0)
 }
 
-/// A value that panics when it is dropped, and that counts its drops.
+/// A value whose destructor counts its drops and panics.
 #[derive(Debug)]
 pub(crate) struct Bomb(Arc<AtomicUsize>);
 

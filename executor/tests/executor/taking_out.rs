@@ -1,4 +1,4 @@
-//! A task's handle removes the waiting task from its queue.
+//! A task's handle takes the waiting task out of its queue.
 
 use std::thread;
 
@@ -74,7 +74,7 @@ fn a_task_that_was_taken_out_by_its_handle_and_dropped_is_cancelled() {
     });
 }
 
-/// Either the worker runs the task, or the handle takes it out.
+/// Either the worker runs the task, or the handle takes the task out.
 #[test]
 fn a_task_is_run_by_the_pool_or_taken_out_and_never_both() {
     within_deadline(|| {

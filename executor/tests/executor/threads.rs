@@ -1,5 +1,5 @@
-//! When a pool starts threads and when it ends them: the pool's sizes, the keep-alive time, and the effect of
-//! the queue.
+//! When a pool starts threads and when it ends them: the core size and the maximum, the keep-alive time, and
+//! the effect of the queue.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -242,7 +242,7 @@ fn a_keep_alive_time_longer_than_the_clock_means_for_ever() {
     });
 }
 
-/// If a thread has already slept for longer than the new time, the thread ends at once.
+/// If a thread has already slept for longer than the new keep-alive time, the thread ends at once.
 #[test]
 fn a_new_keep_alive_time_counts_for_threads_that_are_idle_already() {
     within_deadline(|| {
@@ -453,7 +453,7 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
             assert_eq!(handle.join_timeout(LONG).unwrap(), n);
             tasks += 1;
             if n % 3 == 0 {
-                // This sleep does not wait for any event, so any duration is right.
+                // This sleep does not wait for any event, so its duration does not matter.
                 std::thread::sleep(Duration::from_micros(40));
             }
         }
@@ -463,7 +463,7 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
     });
 }
 
-/// If a running task's thread is one too many, the pool does not lose the task.
+/// If a task runs on a surplus thread of the pool, the pool does not lose the task.
 #[test]
 fn a_pool_shut_down_while_it_shrinks_ends() {
     within_deadline(|| {

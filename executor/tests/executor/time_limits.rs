@@ -1,4 +1,4 @@
-//! A caller waits for a task with a time limit, and cancels the task when the time is up.
+//! A caller waits for a task until a time limit, and cancels the task when the time is up.
 
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 //! Tests the timed runs of `examples/timed_run`: for each version, the tests show the fault, and show that
-//! the cure is right.
+//! the cure works.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn a_late_cancel_hits_what_the_caller_does_next() {
     });
 }
 
-/// In Java, such a cancel can hit the next task, because the cancel interrupts the thread and not the task.
+/// In Java, such a cancellation can hit the next task, because Java interrupts the thread and not the task.
 #[test]
 fn a_late_cancel_does_not_hit_the_next_task_of_its_thread() {
     within_deadline(|| {

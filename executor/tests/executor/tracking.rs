@@ -114,7 +114,7 @@ fn what_ended_before_and_what_never_began_is_not_reported() {
 }
 
 /// The pool below the executor has handed the task out. The new owner of the task runs it after the
-/// executor's end, under a cancelled token.
+/// executor's end, while a cancelled token is current.
 #[test]
 fn what_somebody_else_runs_after_the_end_is_not_reported() {
     within_deadline(|| {

@@ -217,8 +217,8 @@ fn failures_that_vanish() {
     });
 }
 
-/// The core size of the pool is zero, and its queue has room. In `java.util.concurrent`, such a pool once ran
-/// no tasks at all.
+/// The core size of the pool is zero, and its queue has room. Earlier versions of `java.util.concurrent` ran
+/// no tasks in such a pool.
 #[test]
 fn core_zero_runs_nothing() {
     within_deadline(|| {

@@ -57,20 +57,20 @@ fn subtract(bytes: usize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size());
-        // SAFETY: the caller keeps the contract of this method, which `System` has, too.
+        // SAFETY: the caller keeps the contract of this method; `System` has the same contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         subtract(layout.size());
-        // SAFETY: the caller keeps the contract of this method, which `System` has, too.
+        // SAFETY: the caller keeps the contract of this method; `System` has the same contract.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         subtract(layout.size());
         add(new_size);
-        // SAFETY: the caller keeps the contract of this method, which `System` has, too.
+        // SAFETY: the caller keeps the contract of this method; `System` has the same contract.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 }

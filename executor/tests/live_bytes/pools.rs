@@ -106,8 +106,8 @@ pub(crate) fn workers_that_time_out() -> impl Fn() + Sync {
     }
 }
 
-/// A factory whose threads have no names. In each round a different worker remains; if its name had a longer
-/// number, the name would need one more byte.
+/// A factory whose threads have no names. In each round a different worker remains, and a longer number in
+/// the worker's name would need one more byte.
 struct Nameless;
 
 impl ThreadFactory for Nameless {

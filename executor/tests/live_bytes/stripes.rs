@@ -50,7 +50,7 @@ pub(crate) fn many_at_once_and_many_in_turn() -> impl Fn() + Sync {
     }
 }
 
-/// Strands that end although some of their tasks have not run.
+/// Scenario: strands end before some of their tasks have run.
 pub(crate) fn handed_back_and_dropped() -> impl Fn() + Sync {
     || {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
@@ -94,8 +94,8 @@ pub(crate) fn cancelled_while_they_wait() -> impl Fn() + Sync {
     }
 }
 
-/// The process has one record of the strands whose tasks report to a waiter. A strand is in the record until
-/// all its tasks of this kind have left the strand.
+/// The process has one record of the strands whose tasks report their end to a waiter. A strand is in the
+/// record until all its tasks of this kind have left the strand.
 pub(crate) fn reported_to_who_waits_for_any() -> impl Fn() + Sync {
     let next = AtomicUsize::new(0);
     move || {

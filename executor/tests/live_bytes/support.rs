@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 
 use executor::{Executor, TaskHandle, prelude::*};
 
-/// A time that no wait in these scenarios reaches, unless the library has a fault or the machine is very
-/// busy. `.ci/mutants` breaks the library on purpose, and runs one scenario at a time on each core.
+/// A time limit so long that a wait in these scenarios reaches it only if the library has a fault or the
+/// machine is very busy. `.ci/mutants` breaks the library on purpose, and runs one scenario at a time on each
+/// core.
 pub(crate) const LONG: Duration =
     Duration::from_secs(if option_env!("EXECUTOR_TESTS_IMPATIENT").is_some() { 8 } else { 30 });
 
-/// A time limit for waits that must reach their limit.
+/// A short time limit, for waits that must reach their time limit.
 pub(crate) const SHORT: Duration = Duration::from_micros(100);
 
 pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
@@ -23,7 +24,7 @@ pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Returns true if no thread of the process except the caller runs or could run.
+/// Returns true if the calling thread is the only thread of the process that runs or could run.
 pub(crate) fn all_others_sleep() -> bool {
     let running = std::fs::read_dir("/proc/self/task").unwrap().filter(|thread| {
         let stat = std::fs::read_to_string(thread.as_ref().unwrap().path().join("stat"));
@@ -34,7 +35,7 @@ pub(crate) fn all_others_sleep() -> bool {
     running.count() == 1
 }
 
-/// A switch that can be set only once, and that a thread can wait for.
+/// A signal that is set at most once; threads can wait until the signal is set.
 #[derive(Clone, Default)]
 pub(crate) struct Signal(Arc<(Mutex<bool>, Condvar)>);
 
@@ -78,7 +79,7 @@ impl Drop for Busy {
     }
 }
 
-/// Panics without calling the panic hook, which would print.
+/// Panics without a call of the panic hook, because the hook would print text.
 pub(crate) fn fail() {
     resume_unwind(Box::new("oh"));
 }

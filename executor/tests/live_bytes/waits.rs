@@ -1,5 +1,4 @@
-//! Scenarios for waits that end although their event has not happened, on objects that exist during all
-//! rounds.
+//! Scenarios for waits that end before the awaited event; the awaited objects exist during all rounds.
 
 use std::thread;
 

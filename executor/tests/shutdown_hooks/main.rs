@@ -180,8 +180,8 @@ fn a_pool_is_ended_by_its_hook() {
     Process::start("has_lost_its_pool").assert_ends(143, &["pool dropped", "log"]);
 }
 
-/// A signal can come at any moment, no matter what the process does at that moment. Each hook runs once, in
-/// order, and the exit status names the signal. `EXECUTOR_SIGNALS=300` asks for more rounds.
+/// A signal can come at any moment, whatever the process does then. Each hook runs once, in order, and the
+/// exit status names the signal. `EXECUTOR_SIGNALS=300` asks for more rounds.
 #[test]
 fn a_signal_at_any_moment_runs_each_hook_once_in_order() {
     for round in 0..times() {
@@ -195,7 +195,7 @@ fn a_signal_at_any_moment_runs_each_hook_once_in_order() {
 }
 
 /// The second signal comes before, during or after the hooks. The second signal may end the hooks early, but
-/// the signal must not change anything else.
+/// it must not change any other behaviour.
 #[test]
 fn two_signals_at_any_moments_run_a_beginning_of_the_hooks() {
     for round in 0..times() {

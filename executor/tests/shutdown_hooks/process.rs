@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A time that no wait in these tests reaches, unless the library has a fault or the machine is very busy.
+/// A time limit so long that a wait in these tests reaches it only if the library has a fault or the machine
+/// is very busy.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
-/// Returns the number of attempts that a test makes if the result of an operation depends on the moment.
+/// Returns the number of attempts that a test makes if the result of an operation depends on its timing.
 pub(crate) fn times() -> usize {
     env::var("EXECUTOR_SIGNALS").map_or(8, |times| times.parse().expect("EXECUTOR_SIGNALS is a number"))
 }
@@ -53,7 +54,7 @@ impl Process {
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (tell, said) = mpsc::channel();
         thread::spawn(move || {
-            // The test harness also writes lines to this output.
+            // The test harness also writes lines to the output of the process.
             let lines = stdout.lines().map_while(Result::ok);
             for line in lines.filter_map(|line| line.strip_prefix('@').map(str::to_owned)) {
                 let _ = tell.send(line);
@@ -79,8 +80,8 @@ impl Process {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Sends a signal. A child exists until its parent has waited for it; if the child has already ended,
-    /// only its exit status is left.
+    /// Sends a signal. A child remains in the process table until its parent has waited for it; if the child
+    /// has already ended, only its exit status is left.
     pub(crate) fn send_if_it_lives(&self, signal: Signal) {
         let _ = kill_process(self.pid(), signal);
     }

@@ -1,4 +1,4 @@
-//! A patch as `git diff` prints it: the changes of files that exist.
+//! A patch as `git diff` prints it: the changes to existing files.
 //!
 //! A patch applies only if the text has exactly the lines that the patch names, although these lines may have
 //! moved. So a patch either makes exactly the change that its author meant, or makes no change.
@@ -68,8 +68,8 @@ impl Change {
     }
 
     /// Returns the text after the change. The text must contain the old lines exactly, but these lines may be
-    /// at another place. A looser match could break something that the author of the patch did not mean. If
-    /// several places match, the place nearest to the old place counts, as in the program `patch`.
+    /// at another place. A looser match could break code that the author of the patch did not want to break.
+    /// If several places match, the place nearest to the old place counts, as in the program `patch`.
     pub fn apply(&self, text: &str) -> Option<String> {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let (mut out, mut done, mut moved) = (String::new(), 0, 0);

@@ -55,8 +55,7 @@ impl Ledger {
         !files.chain([MACHINERY.to_owned(), key_of(patch)]).any(|key| self.stale.contains(&key))
     }
 
-    /// Writes the file. If the old file did not prove a mutant, the caller must have caught this mutant
-    /// before the call.
+    /// Writes the file. The caller must have caught each mutant that the old file did not prove.
     pub(crate) fn write(&self, root: &Path) -> Result<()> {
         let lines: Vec<&str> = self.lines.values().map(String::as_str).collect();
         Ok(fs::write(root.join(FILE), format!("{HEADER}{}\n", lines.join("\n")))?)

@@ -1,4 +1,5 @@
-//! The edits of the project's sources: each mutant is an edit, and so is each experiment of the book.
+//! The edits of the project's sources: each mutant is an edit, and each experiment of the book is an edit,
+//! too.
 
 mod change;
 

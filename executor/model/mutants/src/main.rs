@@ -5,8 +5,8 @@
 //! change more than function bodies, and to check the verdicts of the common build.
 //!
 //! Without arguments this program tries all mutants, and tries a tenth of them also in separate trees. With
-//! `--changed TURN` this program tries the mutants whose sources have changed since the last time they were
-//! caught (see [`ledger`]), and the tenth with the number TURN.
+//! `--changed TURN` this program tries two sets of mutants: the mutants whose sources have changed since they
+//! were last caught (see [`ledger`]), and the tenth with the number TURN.
 
 mod ledger;
 mod merge;
@@ -38,7 +38,7 @@ struct Mutant {
 enum Place {
     /// In the common build.
     Together,
-    /// In a separate tree, which contains only this mutant.
+    /// The mutant is in a separate tree, which contains no other mutant.
     Apart,
     /// In no build. The text is the reason.
     Nowhere(String),

@@ -11,7 +11,7 @@ use crate::source::{Source, is_word, name_of, tokens_of};
 const SWITCH: &str = "{ match crate::mutant() {";
 const IMPORTS: &str = "\n// What the mutants import.\n";
 
-/// The text for the root of each crate that compiles a merged file.
+/// The function `mutant`, which is added to the root of each crate that compiles a merged file.
 pub(crate) const WHICH: &str = "
 /// Which mutant this process is.
 #[allow(dead_code)]

@@ -21,8 +21,8 @@ pub(crate) struct Patch {
     pub files: Vec<Change>,
 }
 
-/// Reads all patches, by name. An unreadable patch is an error, because otherwise no build would contain its
-/// mutant.
+/// Reads all patches, by name. An unreadable patch is an error; if the program skipped the patch, no build
+/// would contain its mutant.
 pub(crate) fn all(root: &Path) -> Result<Vec<Patch>> {
     let mut patches = Vec::new();
     for folder in FOLDERS {

@@ -39,7 +39,7 @@ impl<'a> Source<'a> {
     }
 
     /// True if the two files differ only in bodies and `use` declarations. The comparison ignores white
-    /// space, because an added or removed import leaves an empty line.
+    /// space, because a patch that adds or removes an import can leave an empty line.
     pub(crate) fn has_the_frame_of(&self, other: &Self) -> bool {
         self.frame.len() == other.frame.len()
             && self.frame.iter().zip(&other.frame).all(|(a, b)| a.split_whitespace().eq(b.split_whitespace()))
@@ -76,7 +76,7 @@ impl Reader {
                     }
                     next = end;
                 }
-                // Excludes the `use<'a>` of a type.
+                // This case excludes the `use<'a>` of a type.
                 TokenTree::Ident(word)
                     if word == "use" && of_the_file && !is_punct(tokens.get(next + 1), '<') =>
                 {
@@ -98,8 +98,8 @@ impl Reader {
     }
 }
 
-/// Returns the place of a function's body, or of its semicolon if it has no body. The `fn` of the function is
-/// at `begin`.
+/// Returns the position of a function's body; for a function without a body, returns the position of its
+/// semicolon. The `fn` of the function is at `begin`.
 fn end_of_function(tokens: &[TokenTree], begin: usize) -> usize {
     let ends = |token: &TokenTree| match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,

@@ -1,5 +1,5 @@
-//! The tools that catch mutants: each tool's test program, how the program is built, and what its result
-//! means.
+//! The tools that catch mutants; for each tool: its test program, the build of this program, and the meaning
+//! of a test's result.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -79,7 +79,8 @@ pub(crate) fn build(
     let mut cargo = Command::new("cargo");
     cargo.current_dir(tree).env("CARGO_TARGET_DIR", target);
     cargo.env("EXECUTOR_TESTS_IMPATIENT", "1"); // a mutant that hangs is caught by a test's deadline
-    // Optimisation (which the exercises use) and line tables are off: only the time of the build counts.
+    // Optimisation (which the exercises use) and line tables are off, because only the duration of the build
+    // matters.
     cargo.args(["test", "--no-run", "--config", "profile.dev.package.executor-model.opt-level=0"]);
     cargo.args(["--config", "profile.dev.debug=false"]);
     match build {

@@ -1,5 +1,5 @@
-//! The service gives out each handle once, when the task of the handle has ended. No taker waits for a handle
-//! that will not come.
+//! The completion service gives out each handle once, when the task of the handle has ended. No taker waits
+//! for a handle that will not come.
 //!
 //! The test reaches the queue of arrived handles through the completion service. The service's executor only
 //! stores the tasks, so the model has only the threads that the test starts.
@@ -114,9 +114,9 @@ fn a_taker_with_a_time_limit_is_given_what_arrives_or_leaves_it_for_later() {
     });
 }
 
-/// The thread that takes the first task also runs the second task. If the test's main thread ran the second
-/// task, the arrival of that task would wake all takers, and would hide the fault that the first arrival woke
-/// no taker.
+/// The thread that takes the first task also runs the second task. The test's main thread must not run the
+/// second task: the arrival of that task would wake all takers, and would hide the fault that the first
+/// arrival woke no taker.
 #[test]
 fn a_taker_that_is_cancelled_keeps_no_handle_from_the_other() {
     model_bounded(3, || {
@@ -198,7 +198,8 @@ fn a_task_that_is_refused_and_cancelled_at_once_comes_back_or_comes_out_and_not_
     });
 }
 
-/// The second task does not end, so the lists of the service remain. The lists must not keep a handle.
+/// The second task does not end, so it keeps the lists of the service alive. The lists must not keep a
+/// handle.
 #[test]
 fn a_result_that_comes_while_the_service_is_dropped_is_dropped_too() {
     model(|| {

@@ -1,5 +1,5 @@
-//! A barrier lets either all parties continue or none of them: after the cancel of one party, the other
-//! parties do not wait forever.
+//! Either all parties of a barrier continue, or none of them: if one party is cancelled, the other parties do
+//! not wait forever.
 
 use std::sync::Arc;
 

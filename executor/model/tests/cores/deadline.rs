@@ -75,7 +75,7 @@ fn of_cancel_and_deadline_one_wins_and_the_callback_runs_once() {
     });
 }
 
-/// The test is the same as in `token`, with the timer in place of the canceller.
+/// The test is the same as in `token`, but here the timer cancels the token.
 #[test]
 fn once_its_registration_is_dropped_the_deadline_does_not_call() {
     model_bounded(2, || {

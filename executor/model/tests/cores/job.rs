@@ -19,7 +19,7 @@ use crate::{model, model_bounded};
 mod library;
 use library::{JobRef, ScopedJobs, lend};
 
-/// The place where a half waits for a thief.
+/// The queue in which a half of a join waits for a thief.
 #[derive(Clone)]
 struct Queue(loom::sync::Arc<Mutex<Option<JobRef>>>);
 
@@ -117,7 +117,7 @@ impl Wake for Notifier {
     }
 }
 
-/// Waits for the lent closures like a thread that sleeps.
+/// Sleeps until the lent closures are settled.
 fn sleep_until_settled(jobs: &ScopedJobs<'_>) {
     let notifier = Arc::new(Notifier(loom::sync::Notify::new()));
     let waker = Waker::from(Arc::clone(&notifier));

@@ -1,4 +1,5 @@
-//! A token below several other tokens is cancelled when any of these tokens is cancelled, but only once.
+//! A token that is linked to several other tokens is cancelled as soon as one of these tokens is cancelled,
+//! and is cancelled only once.
 
 use std::sync::Arc;
 

@@ -64,7 +64,7 @@ mod task {
 
     use crate::ids::TaskId;
 
-    /// A stand-in for a seat's record of its current task. No model uses this record.
+    /// A stand-in for the record in which a seat notes its current task. No model uses this record.
     #[derive(Clone)]
     pub(crate) struct TaskLabel(TaskId);
 
@@ -93,7 +93,7 @@ mod panics {
     use std::any::Any;
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-    /// A stand-in for a panic that a panic handler would get.
+    /// A stand-in for the library's type of a caught panic.
     pub(crate) struct Panic(Box<dyn Any + Send>);
 
     impl Panic {

@@ -66,8 +66,8 @@ fn a_task_submitted_during_a_shutdown_is_run_or_comes_back() {
     });
 }
 
-/// Both workers sleep when the two tasks come. No task ends before the other task runs, so the pool must wake
-/// both workers.
+/// Both workers sleep when the two tasks are submitted. No task ends before the other task runs, so the pool
+/// must wake both workers.
 #[test]
 fn two_tasks_that_wait_for_each_other_wake_two_threads() {
     model_bounded(2, || {
@@ -88,7 +88,8 @@ fn two_tasks_that_wait_for_each_other_wake_two_threads() {
 }
 
 /// The second task must see the store of the first task, even if the first worker has ended and another
-/// worker runs the second task. Neither the cell nor the record of the threads makes this store visible.
+/// worker runs the second task. Neither the access to the cell nor the access to the list of threads makes
+/// this store visible.
 #[test]
 fn a_task_sees_what_the_one_before_has_done_also_from_a_worker_that_has_left() {
     static REPLACED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];

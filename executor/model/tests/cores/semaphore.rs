@@ -15,7 +15,7 @@ fn one_permit_excludes_and_orders_its_holders() {
     model_bounded(4, || {
         let semaphore = Arc::new(Semaphore::new(1));
         let count = Arc::new(AtomicUsize::new(0));
-        // The addition consists of two `Relaxed` steps. So the sum is right only if the permit excludes
+        // The addition consists of two `Relaxed` steps. So the sum is correct only if the permit excludes
         // other threads and makes their additions visible.
         let add_one = {
             let (semaphore, count) = (Arc::clone(&semaphore), Arc::clone(&count));

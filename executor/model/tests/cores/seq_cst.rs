@@ -4,7 +4,7 @@
 //! does not count the initial value of an atomic as such a store, and loom does not order two stores of
 //! unrelated threads. In some protocols each side writes its own word and then reads the word of the other
 //! side; these protocols need the total order. Loom would report an error in such a protocol, although the
-//! protocol is right. These atomics store their initial value a second time, and use a swap for each store,
+//! protocol is correct. These atomics store their initial value a second time, and use a swap for each store,
 //! because loom puts a swap after all earlier stores. A swap also has acquire order, which a store does not
 //! have. Only code that uses these atomics may rely on the acquire order.
 

@@ -1,5 +1,5 @@
-//! A cancel reaches all callbacks and waiters, both those registered before the cancel and those registered
-//! after it.
+//! The cancellation of a token reaches all callbacks and waiters, whether they were registered before or
+//! after the cancellation.
 
 use std::sync::Arc;
 use std::time::Duration;

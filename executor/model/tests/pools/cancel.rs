@@ -1,5 +1,5 @@
 //! A task is cancelled in one of four situations: in the queue, at its start, in its body, or after its end.
-//! In each situation either the cancel or the other event wins, and the pool's counts are right.
+//! In each situation either the cancellation or the other event wins, and the pool's counts are correct.
 
 use std::sync::Arc;
 use std::time::Duration;

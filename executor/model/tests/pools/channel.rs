@@ -73,7 +73,8 @@ fn an_item_is_taken_or_stays_when_the_taker_is_cancelled() {
     }
 }
 
-/// A cancel wakes the threads that already wait; threads that come later do not begin to wait.
+/// The cancellation of a token wakes the threads that already wait with this token; later waits with this
+/// token do not begin.
 #[test]
 fn a_cancel_releases_all_that_are_blocked_and_no_others() {
     check(|| {

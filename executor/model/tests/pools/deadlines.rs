@@ -1,5 +1,6 @@
-//! A deadline comes at the same time as a completion, as a cancel, or as the end of a pool; in each case
-//! exactly one of the two events wins. No thread of the timer remains, and the timer forgets no deadline.
+//! A deadline passes at the same time as a task ends, as a token is cancelled, or as a pool ends; in each
+//! case exactly one of the two events wins. No thread of the timer remains, and the timer forgets no
+//! deadline.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,8 +146,8 @@ fn a_pool_that_hangs_on_a_deadline_ends_whatever_it_is_doing() {
     });
 }
 
-/// The watchdog's first look can come before the pool has stored the registration of the watchdog. The
-/// watchdog must continue to look in this case, too.
+/// The watchdog can look at the tasks for the first time before the pool has stored the watchdog's
+/// registration. In this case, too, the watchdog must look again later.
 #[test]
 fn a_watchdog_hears_of_a_task_that_hangs() {
     check_often(4, || {

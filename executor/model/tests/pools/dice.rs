@@ -1,7 +1,7 @@
 //! Random numbers for random scenarios.
 
-/// A small generator of random numbers (`SplitMix64`). The generator only needs to give the same numbers for
-/// the same seed.
+/// A small generator of random numbers (`SplitMix64`). The only requirement is that the same seed gives the
+/// same numbers.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

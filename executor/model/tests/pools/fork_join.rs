@@ -356,7 +356,7 @@ fn tasks_that_come_one_by_one_find_a_worker_that_searches_sleeps_or_is_about_to(
 }
 
 /// When the thread that replaces the blocked worker ends its task, the pool has either one worker too many or
-/// the right number of workers.
+/// the correct number of workers.
 #[test]
 fn a_worker_that_blocks_twice_has_a_stand_in_that_rests_and_comes_back() {
     check(|| {

@@ -91,7 +91,8 @@ fn tasks_submitted_while_the_sizes_change_run_once_each() {
     });
 }
 
-/// The thread that is woken for a task can be a surplus thread; then another thread must take the task.
+/// The thread that is woken for a task can be a surplus thread; in this case, another thread must take the
+/// task.
 #[test]
 fn a_thread_that_is_one_too_many_leaves_the_task_to_another() {
     check(|| {
@@ -172,8 +173,8 @@ impl ThreadFactory for Script {
 }
 
 /// Two submitters submit two tasks each to a pool whose factory follows the script. Each task is refused or
-/// runs once, or its handle reports a cancel because the factory started no thread. The test also checks that
-/// the pool terminates.
+/// runs once, or its handle reports a cancellation because the factory started no thread. The test also
+/// checks that the pool terminates.
 fn nothing_is_left_over(script: &'static [Call]) {
     check(move || {
         let factory = Script(AtomicUsize::new(0), script);

@@ -1,4 +1,5 @@
-//! A pool finds all tasks in its inbox, runs each task once, keeps their order and respects the bound.
+//! A pool finds all tasks in its inbox, runs each task once, keeps the order of the tasks and respects the
+//! bound of the queue.
 
 use std::sync::Arc;
 
@@ -89,7 +90,7 @@ fn a_bound_is_a_bound_for_several_submitters() {
     });
 }
 
-/// One submitter finds room under the lock and opens the inbox. At the same time another submitter is about
+/// One submitter takes the lock, finds room and opens the inbox. At the same time another submitter is about
 /// to take the lock, too.
 #[test]
 fn the_room_that_cancelled_tasks_leave_is_given_out_once() {

@@ -1,5 +1,5 @@
-//! Models of batches and races, and of all events that can end them: the end of the pool, a deadline, or a
-//! cancel of the caller.
+//! Models of batches and races, and of all events that can end them: the end of the pool, a deadline, or the
+//! cancellation of the caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -197,7 +197,7 @@ fn a_caller_that_is_cancelled_leaves_nothing_running() {
     });
 }
 
-/// Two batches share the pool with a plain task, and neither batch takes a wake-up that is for the other
+/// Two batches share the pool with a plain task; neither batch takes a wake-up that was sent for the other
 /// batch.
 #[test]
 fn batches_on_one_pool_do_not_take_each_others_wake_ups() {

@@ -147,8 +147,8 @@ fn no_task_is_lost_between_what_comes_back_and_what_was_cut_off() {
     });
 }
 
-/// Another thread stops the pool. The stopping thread runs the tasks that `shutdown_now` returns, or keeps
-/// them until the executor above the pool is closed.
+/// Another thread stops the pool. The stopping thread either runs the tasks that `shutdown_now` returns, or
+/// keeps these tasks until the executor above the pool is closed.
 #[test]
 fn what_another_has_taken_out_is_run_or_kept_and_the_end_comes() {
     check(|| {

@@ -9,8 +9,8 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Asserts that the counts of a pool of one thread are exact, whatever happened to the pool before. The pool
-/// must neither forget a tombstone nor count it twice.
+/// Asserts that the counts of a pool of one thread are exact, whatever the earlier operations on the pool
+/// were. The pool must neither forget a tombstone nor count it twice.
 fn counts_are_exact(pool: &ThreadPoolExecutor, completed: u64) {
     let gate = Arc::new(Latch::new(1));
     let here = Arc::new(Latch::new(1));
@@ -132,8 +132,8 @@ fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
     });
 }
 
-/// In a bounded queue, a submitter finds the place of a cancelled task free, whether or not the canceller has
-/// already told the pool.
+/// In a bounded queue, a submitter can use the place of a cancelled task, even if the canceller has not yet
+/// told the pool.
 #[test]
 fn a_cancelled_task_takes_no_room() {
     check(|| {

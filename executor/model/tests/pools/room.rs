@@ -1,5 +1,5 @@
-//! Submitters that wait for room: each event that makes room lets one submitter continue. If a wait ends
-//! although there is no room, the submitter gets its task back.
+//! Submitters that wait for room: each event that makes room lets one submitter continue. If a submitter
+//! stops waiting although there is no room, it gets its task back.
 
 use std::sync::Arc;
 use std::time::Duration;

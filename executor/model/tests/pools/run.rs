@@ -1,5 +1,5 @@
-//! If workers claim tasks without a lock, the pool counts, shows and takes back these tasks as correctly as
-//! with a lock.
+//! If workers claim tasks without a lock, the pool must still count, show and take back these tasks
+//! correctly.
 
 use std::sync::{Arc, Mutex};
 
@@ -153,7 +153,7 @@ fn held(room: usize) -> (Arc<ThreadPoolExecutor>, Arc<Latch>) {
     (Arc::new(pool), go)
 }
 
-/// Under the model a piece of the inbox holds two tasks.
+/// Under the model, each piece of the inbox has room for two tasks.
 #[test]
 fn full_pieces_of_the_inbox_count_and_keep_their_order() {
     check(|| {

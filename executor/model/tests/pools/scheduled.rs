@@ -61,7 +61,7 @@ fn a_planned_task_runs_or_is_cancelled() {
     });
 }
 
-/// The canceller looks at the slot of a cancelled task when the slot already holds another task.
+/// When the canceller looks at the slot of a cancelled task, this slot may already hold another task.
 #[test]
 fn a_cancel_takes_no_other_task_out() {
     check(|| {
@@ -289,7 +289,8 @@ fn a_shorter_period_and_a_resumed_series_wake_the_sleeper() {
     });
 }
 
-/// A pause comes while a run waits for a thread. The resume comes before the pool has skipped the paused run.
+/// A thread pauses the series while a run waits for a thread of the pool. The thread resumes the series
+/// before the pool has skipped the paused run.
 #[test]
 fn a_run_that_was_left_out_does_not_count_as_another() {
     check(|| {

@@ -156,7 +156,7 @@ fn what_was_accepted_is_run_or_cancelled_whatever_the_executor_does() {
 }
 
 /// An executor that accepts the first drain task of each burst, and refuses or drops all other drain tasks.
-/// But the tasks of the first drain task must run.
+/// Nevertheless, the tasks that the first drain task takes must run.
 struct OnlyFirst(AtomicUsize);
 
 impl Executor for OnlyFirst {
@@ -251,8 +251,8 @@ fn a_shutdown_lets_all_stripes_drain_and_is_heard_of() {
     });
 }
 
-/// Another thread shuts the pool down and receives the drain tasks of the stripes. That thread either runs
-/// the drain tasks, which then run their stripes, or drops the drain tasks, and the drop ends their stripes.
+/// Another thread shuts the pool down and receives the drain tasks of the stripes. If this thread runs a
+/// drain task, the tasks of its stripe run; if this thread drops the drain task, the stripe ends.
 #[test]
 fn a_head_that_is_handed_out_runs_its_stripe_or_ends_it() {
     check(|| {

@@ -22,8 +22,8 @@ fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     shuttle::check_pct(body, 1_000, 3);
 }
 
-/// A stand-in for the system's waker: it ends the current wait; if there is no current wait, it ends the next
-/// wait.
+/// A stand-in for the system's waker: it ends the current wait of the loop, or, if the loop does not wait
+/// now, the loop's next wait.
 #[derive(Clone, Default)]
 struct Waker(Arc<(Mutex<bool>, Condvar)>);
 

@@ -5,12 +5,12 @@
 
 extern crate executor_model as executor;
 
-/// In the program: `pub(crate) use std::{sync, thread, time}`.
+/// In the program, this module is: `pub(crate) use std::{sync, thread, time}`.
 mod door {
     pub(crate) use executor_model::program::{sync, thread, time};
 }
 
-// In a package of models for the program: `#[path = "../../src/protocol.rs"]`.
+// In a package of models for the program, the file is included as `#[path = "../../src/protocol.rs"]`.
 mod protocol;
 
 mod event_loop;

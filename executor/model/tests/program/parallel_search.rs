@@ -153,7 +153,7 @@ fn it_ends_with_one_of_the_solutions() {
     );
 }
 
-/// The cancel can come at any moment, and the answer is right in every case.
+/// The cancellation can come at any moment, and the answer must be correct in every case.
 #[test]
 fn a_cancel_ends_it_and_nothing_runs_on() {
     of_each_way(

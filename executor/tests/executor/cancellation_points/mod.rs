@@ -25,8 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::support::{LONG, Occupied, Spot, occupy, within_deadline};
 use scan::Sources;
 
-/// A list of functions; each of them makes one blocking call. If there is no cancel, the call blocks for
-/// longer than the test waits. The function returns true if the call reported the cancel.
+/// A list of functions; each of them makes one blocking call. If there is no cancellation, the call blocks
+/// for longer than the test waits. The function returns true if the call reported the cancellation.
 const CALLS: &[(&str, Blocks)] = &[
     ("CancelToken::sleep", || CancelToken::current().sleep(FOR_EVER).is_err()),
     ("Latch::wait", || Latch::new(1).wait().is_err()),
@@ -225,8 +225,8 @@ const WAITS: &[&str] = &["wait_as", "send_unless", "recv_unless"];
 
 /// Functions that wait inside a task of the library or on a thread of the library. `Task::run` runs such a
 /// task like any other task; for example, the drain task of a strand submits the next drain task. The scan
-/// compares only names. Therefore the scan would find a path to such a wait from every function that runs a
-/// task.
+/// compares only names. So the scan must leave these functions out: it would find a path to their waits from
+/// every function that runs a task.
 const INSIDE: &[(&str, &str)] = &[("Strand", "hand_over"), ("ScheduledShared", "sleep_and_hand_over")];
 
 type Blocks = fn() -> bool;
@@ -326,7 +326,7 @@ fn the_list_of_blocking_calls_is_that_of_the_sources() {
     );
 }
 
-/// Shows that the previous test can fail.
+/// Tests the scan with small sources, to show that the previous test can fail.
 #[test]
 fn a_public_function_that_comes_to_the_wait_is_found_however_many_calls_are_between() {
     let mut sources = Sources::default();

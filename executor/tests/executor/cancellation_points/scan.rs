@@ -1,6 +1,6 @@
 //! Finds the public functions in the sources that can reach the wait in `wait.rs`.
 //!
-//! The scan does not know types. The scan uses the names of the functions that a body calls. For a method,
+//! The scan does not know types. The scan knows a call only by the name of the called function. For a method,
 //! the scan also uses the declared type of the field or parameter before the dot. Therefore the scan may name
 //! a function that reaches no wait, but it misses no function that reaches a wait. The list of exceptions
 //! contains the functions that the scan names wrongly, and the reasons.
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 /// Methods that have the same names as methods of standard types. If the scan knows no declaration of the
-/// receiver, such a name means the standard library's method.
+/// receiver, the scan takes this name for the name of the standard library's method.
 const OF_STD: &[&str] = &[
     "acquire", "clone", "close", "default", "drop", "fmt", "join", "new", "next", "push", "run", "sleep",
     "take", "wait",

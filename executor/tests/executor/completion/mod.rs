@@ -372,7 +372,7 @@ fn an_executor_that_says_refused_and_runs_it_all_the_same_does_not_confuse_the_s
 
 // ----- no user code under a lock -----
 
-/// When this value is dropped, the drop uses the service.
+/// A value whose destructor uses the service.
 struct Nosy(Arc<ExecutorCompletionService<DirectExecutor, Nosy>>, Signal);
 
 impl Drop for Nosy {

@@ -12,7 +12,7 @@ use executor::{
 
 use crate::support::{LONG, assert_matches, eventually, occupy, occupy_all, within_deadline};
 
-/// A user's factory; if the test tells it to fail, it fails in one of several ways.
+/// A user's factory that fails in one of several ways when the test tells the factory to fail.
 struct Troubled {
     good: AtomicUsize,
     trouble: Trouble,

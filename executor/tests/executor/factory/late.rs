@@ -9,7 +9,7 @@ use executor::{JoinError, RejectReason, TaskState, ThreadFactory, ThreadPoolExec
 
 use crate::support::{LONG, assert_matches, blocked, eventually, occupy, within_deadline};
 
-/// A factory that reports that a thread has started, but keeps the worker until the test decides.
+/// A factory that reports a started thread but keeps the worker; the test decides what happens to the worker.
 #[derive(Clone, Default)]
 struct Hoarding(Arc<Mutex<Vec<Worker>>>);
 
@@ -49,7 +49,7 @@ fn a_thread_may_take_its_time_to_come() {
     });
 }
 
-/// No thread is left that could run the tasks, so a thread that joins one of these tasks must not wait any
+/// No thread that could run the tasks is left, so a thread that joins one of these tasks must not wait any
 /// longer.
 #[test]
 fn tasks_whose_threads_all_never_come_are_cancelled_when_that_is_known() {

@@ -1,5 +1,5 @@
-//! Where a pool's threads come from, how the threads are named, and what a factory can call while the pool
-//! calls it.
+//! Where a pool's threads come from, how the threads are named, and which calls a factory may make while the
+//! pool calls the factory.
 
 mod failing;
 mod late;

@@ -337,7 +337,7 @@ fn what_a_task_of_a_scope_spawns_is_run_by_the_scope_that_waits_on_the_last_free
             .unwrap();
         });
         begun.wait();
-        // The waiting task, which waits for the scope, is before the inner task in the queue.
+        // In the queue, the task that waits for the scope is before the inner task.
         let waits = pool.submit(move || its.lock().unwrap().take().unwrap().join());
         *slot.lock().unwrap() = Some(scoped.unwrap());
         at_its_end.wait_until_blocked(); // the scope must get the report

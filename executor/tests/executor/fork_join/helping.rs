@@ -262,7 +262,7 @@ fn a_worker_that_sleeps_takes_a_piece_that_its_thief_offers_later() {
 }
 
 /// Only the end of the stolen half wakes the worker. While the worker unwinds, it does not look for pieces.
-/// By then the thief of the half has another task, so the thief does not fall asleep either.
+/// The thief of the half then begins another task, so the thief does not fall asleep.
 #[test]
 fn a_worker_that_unwinds_is_woken_by_the_end_of_what_was_stolen_from_it() {
     within_deadline(|| {
@@ -377,8 +377,8 @@ fn no_more_stand_in_than_were_allowed() {
     });
 }
 
-/// A blocked worker returns from its wait while its stand-in still runs a task. Now the pool has one worker
-/// too many, so the first worker without a task sleeps.
+/// A blocked worker returns from its wait while the worker that replaced it still runs a task. Now the pool
+/// has one worker too many, so the first worker without a task sleeps.
 #[test]
 fn a_worker_that_goes_on_leaves_what_comes_to_its_stand_in() {
     within_deadline(|| {

@@ -310,7 +310,7 @@ fn a_pool_is_the_current_one_as_long_as_it_runs_the_caller() {
         assert_eq!(outer.invoke(|| inner.invoke(currents).unwrap()).unwrap(), (false, true));
         assert_eq!(inner.invoke(|| outer.invoke(currents).unwrap()).unwrap(), (true, false));
         // The innermost call is again a call of the outer pool. The only worker of the outer pool waits
-        // during this call, so the call runs or starves.
+        // during this call, so the call either succeeds or starves.
         let around = outer.invoke(|| inner.invoke(|| outer.invoke(currents)).unwrap()).unwrap();
         assert!(matches!(around, Ok((true, false)) | Err(InvokeError::Starved(_))), "{around:?}");
         DirectExecutor

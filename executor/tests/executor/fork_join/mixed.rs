@@ -1,5 +1,5 @@
-//! Computations of all kinds inside each other, chosen at random. The test compares each result with the
-//! result of one thread.
+//! Tests random computations of all kinds that are nested in each other. The test compares each result with
+//! the result of one thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::support::{LONG, rounds, within_deadline};
 enum Work {
     Leaf(u64),
     Panic,
-    /// The code inside a computation may panic; if it panics, the result is 7.
+    /// The code inside a computation may panic; in this case, the result is 7.
     Catch(Arc<Work>),
     Join(Arc<Work>, Arc<Work>),
     Fork(Arc<Work>, Arc<Work>),

@@ -1,5 +1,5 @@
-//! Tests of waits until a pool has no task left: waits outside the pool, waits on its workers, and nested
-//! waits.
+//! Tests of waits until a pool has no task left: waits of threads outside the pool, waits of the pool's
+//! workers, and nested waits.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -74,8 +74,8 @@ fn quiescence_is_not_there_while_a_task_runs() {
     });
 }
 
-/// A wait for quiescence runs a task, and this task also waits for quiescence. The inner wait must not count
-/// the same task twice if this task is below the wait on the stack.
+/// While a thread waits for quiescence, it runs a task that also waits for quiescence. If the first task is
+/// below the inner wait on the stack, the inner wait must not count this task twice.
 #[test]
 fn a_wait_inside_a_wait_ends_when_all_other_forks_have_run() {
     within_deadline(|| {

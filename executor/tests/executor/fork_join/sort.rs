@@ -9,7 +9,7 @@ use executor::fork_join::par_sort_unstable;
 use super::pool;
 use crate::support::within_deadline;
 
-/// A list of this length is so long that several workers do the first partitions.
+/// A list length that is large enough for several workers to do the first partitions.
 const LONG_ONE: usize = 140_000;
 
 /// Returns numbers without a pattern, from 0 to `most`.
@@ -126,8 +126,8 @@ impl PartialOrd for NoOrder {
 #[test]
 fn an_order_that_is_none_ends_the_sort_and_loses_nothing() {
     within_deadline(|| {
-        // The standard library's sort may panic when it notices that the order is wrong, once for each small
-        // piece.
+        // For each small piece, the standard library's sort may panic when it notices that the order is
+        // wrong.
         let mut elements: Vec<_> = (0..40_000).map(NoOrder).collect();
         let _ = catch_unwind(AssertUnwindSafe(|| par_sort_unstable(&mut elements)));
         let mut kept: Vec<_> = elements.iter().map(|element| element.0).collect();

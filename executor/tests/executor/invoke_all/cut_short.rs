@@ -1,5 +1,5 @@
-//! Tests of batches that end early because of a refusal, a cancel of the caller, the end of the pool or a
-//! panic.
+//! Tests of batches that end early, for one of four reasons: a refusal, the cancellation of the caller, the
+//! end of the pool, or a panic.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -27,7 +27,8 @@ fn states<T: Send + 'static>(handles: &[TaskHandle<T>]) -> Vec<TaskState> {
     handles.iter().map(TaskHandle::state).collect()
 }
 
-/// Returns a task that waits until it is cancelled, and the spot where the task waits.
+/// Returns a task that waits until the task is cancelled; the returned `Spot` shows when this task is
+/// blocked.
 fn sleeper() -> (FutureTask<()>, Spot) {
     let spot = Spot::default();
     let there = spot.clone();

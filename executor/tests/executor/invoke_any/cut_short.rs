@@ -1,5 +1,5 @@
-//! Tests of races that end early because of a refusal, a cancel of the caller, the end of the pool or a
-//! panic.
+//! Tests of races that end early, for one of four reasons: a refusal, the cancellation of the caller, the end
+//! of the pool, or a panic.
 
 use std::sync::{Arc, mpsc};
 

@@ -25,13 +25,13 @@ fn boxed(f: impl FnOnce() -> Attempt + Send + 'static) -> Boxed {
     Box::new(f)
 }
 
-/// Panics without calling the panic hook, which would fill the output.
+/// Panics without a call of the panic hook, because the hook would fill the output.
 fn fail() -> ! {
     std::panic::resume_unwind(Box::new("oh"))
 }
 
-/// Returns a task, the spot where this task waits for its cancel, and a signal that a callback of its token
-/// sets.
+/// Returns a task that waits until it is cancelled; the returned `Spot` shows when this task is blocked, and
+/// the cancellation sets the returned signal.
 fn loser() -> (FutureTask<Attempt>, Spot, Signal) {
     let (spot, told) = (Spot::default(), Signal::new());
     let (there, tell) = (spot.clone(), told.clone());

@@ -1,4 +1,5 @@
-//! A hundred thousand tasks in strands whose drain tasks rise in the queue.
+//! Tests a hundred thousand tasks in strands; the drain tasks of these strands get higher priorities while
+//! they wait in the queue.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +13,7 @@ fn pool() -> Arc<ThreadPoolExecutor> {
     Arc::new(ThreadPoolExecutor::builder().threads(1).queue(PriorityQueue::new()).build().unwrap())
 }
 
-/// If the pool searched the queue for each task, this test would take minutes.
+/// The pool must not search the queue for each task, because this test would then take minutes.
 #[test]
 fn a_hundred_thousand_lines_rise_whatever_is_before_them() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! The priority of a strand rises in three situations: users' queues raise the drain task correctly or
-//! wrongly, tasks are refused or cancelled, or the pool is stopped.
+//! Tests drain tasks that rise in the queue, in three situations: users' queues raise the drain task
+//! correctly or wrongly, tasks are refused or cancelled, or the pool is stopped.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -241,8 +241,8 @@ fn lines_rise_beside_refusals_and_cancellations() {
                 })
             });
             for submitter in submitters {
-                // Each of the two submitters has its own records; only the tasks of the same submitter have
-                // an order.
+                // The test has separate records for each submitter, because only the tasks of the same
+                // submitter have an order.
                 check_cancelled(submitter.join().unwrap());
             }
             striped.close();

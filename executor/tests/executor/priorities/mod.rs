@@ -281,8 +281,8 @@ fn a_ticket_that_waits_has_the_name_of_the_task_that_would_run_first() {
     });
 }
 
-/// While a task of the strand runs, the drain task has this task's name. For a task without a name, the drain
-/// task shows its own number.
+/// While a task of the strand runs, the drain task has this task's name. While a task without a name runs,
+/// the drain task shows the drain task's own number.
 #[test]
 fn a_ticket_that_runs_has_the_name_of_the_task_that_runs() {
     within_deadline(|| {

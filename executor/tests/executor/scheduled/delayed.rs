@@ -215,7 +215,8 @@ fn a_panic_costs_no_other_task_and_no_thread() {
     });
 }
 
-/// In this test, the threads that cancel a task or shut the pool down drop the captured values.
+/// In this test, the thread that cancels a task or shuts the pool down also drops the captured values of the
+/// task.
 #[test]
 fn captured_values_that_panic_when_they_are_dropped_do_no_harm() {
     within_deadline(|| {
@@ -281,7 +282,7 @@ fn beside_a_busy_machine_nothing_is_early_and_nothing_is_very_late() {
         let start = Instant::now();
         let planned: Vec<_> = (0..200_u32)
             .map(|n| {
-                // The tasks get different times, in mixed order.
+                // The tasks are planned for different times, in mixed order.
                 let due = start + Duration::from_millis(1) * (n * 77 % 200);
                 (due, pool.schedule_at(due, Instant::now).unwrap())
             })

@@ -67,8 +67,8 @@ fn a_cancelled_task_does_not_reach_the_other_executor() {
     });
 }
 
-/// No caller waits any more, so no caller can get the refusal. The library drops the task's value under a
-/// guard, as in all other places.
+/// When the other executor refuses the task, no caller waits any more, so no caller can get the refusal. The
+/// library catches a panic of the value's drop, as in all other places.
 #[test]
 fn a_task_that_the_other_executor_refuses_is_cancelled() {
     within_deadline(|| {

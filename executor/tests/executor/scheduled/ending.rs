@@ -1,5 +1,5 @@
-//! Tests how a scheduled pool ends: its policies, the tasks that come back, and the tasks for which the end
-//! waits.
+//! Tests how a scheduled pool ends: its policies, the tasks that come back, and the tasks for which the pool
+//! still waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;

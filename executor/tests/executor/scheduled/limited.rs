@@ -116,7 +116,8 @@ fn a_task_with_a_limit_can_be_cancelled_and_handed_out() {
     });
 }
 
-/// A wait for such a task always ends, no matter which thread waits, because the time limit ends the wait.
+/// A wait for a task with a time limit always ends, no matter which thread waits, because the time limit ends
+/// the wait.
 #[test]
 fn a_task_that_its_limit_will_end_is_no_starvation() {
     within_deadline(|| {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use executor::ScheduledThreadPoolExecutor;
 
-/// A time that is so far away that no test reaches it.
+/// A time so far in the future that no test reaches it.
 const AN_HOUR: Duration = Duration::from_secs(3600);
 
 /// Runs a test twice: with a scheduled pool of one thread, and with a scheduled pool of several threads.

@@ -153,8 +153,8 @@ fn a_series_may_change_pause_and_cancel_itself_from_within() {
     });
 }
 
-/// A closure schedules itself again; at any time the pool has only one entry for the closure, and a cancel
-/// removes this entry. SCHED-12
+/// A closure schedules itself again; at any time the pool has only one entry for the closure, and a
+/// cancellation removes this entry. SCHED-12
 #[test]
 fn a_task_may_schedule_the_next_one() {
     fn chain(pool: &Arc<ScheduledThreadPoolExecutor>, left: u32, done: Signal) {

@@ -28,8 +28,8 @@ impl ThreadFactory for ThreadsLater {
     }
 }
 
-/// If the pool started a thread only when the first task is due, the task would begin late, because a thread
-/// takes time to start.
+/// The pool must start a thread before the first task is due: a thread takes time to start, so otherwise this
+/// task would begin late.
 #[test]
 fn threads_come_when_tasks_are_planned_and_not_when_they_are_due() {
     within_deadline(|| {
@@ -57,8 +57,7 @@ fn what_is_due_while_there_is_no_thread_runs_as_soon_as_there_is_one() {
 }
 
 /// The run waits for the next attempt to start a thread. The shutdown removes the run from the pool. If the
-/// shutdown comes too late to remove the run, the run is already on its way to the pool; when the run
-/// arrives, it has no task to run.
+/// shutdown comes too late to remove the run, the run still reaches the pool, but does nothing there.
 #[test]
 fn a_shutdown_ends_a_series_whose_run_finds_no_thread() {
     within_deadline(|| {

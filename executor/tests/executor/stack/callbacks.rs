@@ -1,4 +1,4 @@
-//! Chains of callbacks, wakers and destructors: each link first causes the next link and then waits.
+//! Chains of callbacks, wakers and destructors: each link first triggers the next link and then waits.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -135,7 +135,7 @@ fn callbacks_that_wait_for_the_end_of_their_chain() {
             assert_eq!(gone_on.join_timeout(LONG).unwrap(), FEW);
         }
         // On each stack, 32 callbacks are nested directly in each other, and 32 callbacks are nested in
-        // waits. The last callback of the chain runs on any of these stacks.
+        // waits. The last callback of the chain runs on one of these stacks.
         assert_eq!(threads.lock().unwrap().len(), FEW.div_ceil(64));
     });
 }

@@ -187,7 +187,7 @@ fn a_service_over_a_stripe_that_has_not_begun() {
 }
 
 /// The service's tasks run one after the other, on a free thread. The service returns both tasks, including
-/// the cancelled task, which may still have been waiting for its turn.
+/// the cancelled task, even if the cancelled task was still waiting in the strand.
 #[test]
 fn a_service_over_a_line_that_moves() {
     within_deadline(|| {

@@ -332,8 +332,8 @@ fn a_wait_under_a_token_with_a_deadline_is_not_starved() {
     });
 }
 
-/// The classic test of starvation submits its tasks from a thread outside the pool, so this thread takes no
-/// thread from the pool.
+/// In the classic test of starvation, a thread outside the pool submits the tasks, so the submitter occupies
+/// no thread of the pool.
 #[test]
 fn a_thread_outside_that_waits_takes_no_thread_from_the_pool() {
     within_deadline(|| {

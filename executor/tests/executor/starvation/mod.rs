@@ -1,5 +1,5 @@
-//! Tasks that wait for each other until no thread is left. The library finds such cycles of waits and names
-//! them, and the settings of the pool decide whether and how the pool helps.
+//! Tasks that wait for each other until no thread is left. The library finds and reports such cycles of
+//! waits; the settings of the pool decide whether and how the pool helps.
 
 mod circles; // the kinds of circles, and what the report says of each
 mod relief; // another thread, help, a spare thread

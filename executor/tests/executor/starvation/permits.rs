@@ -154,8 +154,8 @@ fn a_permit_that_is_with_nobody_can_come_back() {
     }
 }
 
-/// The semaphore owes permits, so it keeps the permits that holders give back; more permits can come only
-/// from outside.
+/// The semaphore's number of permits was reduced, so the semaphore keeps permits that holders give back; more
+/// permits can come only from outside.
 #[test]
 fn permits_that_are_owed_are_not_counted_on() {
     within_deadline(|| {

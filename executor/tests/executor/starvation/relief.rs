@@ -56,8 +56,8 @@ fn help_runs_the_task_that_is_waited_for_and_counts_it() {
         assert!(outside(pool.submit(move || chain(&own, 6)).unwrap()).is_err(), "deeper than allowed");
         eventually("all are counted", || pool.stats().active == 0);
         let stats = pool.stats();
-        // The chains have 2, 6 and 7 tasks. In the last chain, the drop of a handle has cancelled one task in
-        // the queue, or this task has run after all.
+        // The chains have 2, 6 and 7 tasks. In the last chain, the drop of a handle cancelled one task while
+        // it was in the queue, or this task ran before the drop.
         assert_eq!((stats.peak_threads, stats.helped, stats.starved), (1, 1 + 5 + 5, 1), "{stats}");
     });
 }

@@ -9,7 +9,7 @@ use executor::{JoinError, prelude::*};
 use super::{named, outside};
 use crate::support::{Spot, within_deadline};
 
-/// The owner is the last to fall asleep, when the scope's task already sleeps, so the owner finds the cycle.
+/// The owner falls asleep after the scope's task, so the owner finds the cycle.
 #[test]
 fn a_task_of_a_scope_that_waits_for_the_owner_is_told_and_the_scope_ends() {
     within_deadline(|| {

@@ -11,7 +11,7 @@ use executor::{
 
 use crate::support::{LONG, Signal, assert_matches, occupy, within_deadline};
 
-/// An executor that returns from a call when the test lets it return.
+/// An executor whose calls return only when the test permits it.
 pub(crate) struct Slow {
     pub(crate) asked: Signal,
     pub(crate) answer: Signal,

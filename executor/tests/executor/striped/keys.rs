@@ -143,7 +143,7 @@ fn of_three_keys_with_equal_hashes_the_one_in_the_middle_takes_none_with_it() {
     });
 }
 
-/// Two stripes share a table. The end of the executor waits for both stripes.
+/// Two stripes share a table. The executor ends only when both stripes have ended.
 #[test]
 fn of_two_keys_with_equal_hashes_the_end_waits_for_both() {
     within_deadline(|| {

@@ -1,5 +1,4 @@
-//! Tests of stripes: the order in each stripe, the independence of the stripes, and the settings and queries
-//! that users can make.
+//! Tests of stripes: order, independence, settings and queries.
 
 mod below;
 mod ends;
@@ -254,7 +253,7 @@ fn cancelled_tasks_do_not_count_and_are_cleared_out() {
     });
 }
 
-/// If the stripes did not take turns, the first stripe would keep the only thread until this stripe is empty.
+/// Without turns, the first stripe would keep the only thread until this stripe is empty.
 #[test]
 fn stripes_take_turns() {
     within_deadline(|| {

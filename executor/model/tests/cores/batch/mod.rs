@@ -66,7 +66,7 @@ fn a_task_is_claimed_or_recalled_and_what_is_recalled_is_the_rest_in_order() {
     });
 }
 
-/// The statistics are right because of three facts: no worker claims a task while the batch is frozen; all
+/// The statistics are correct because of three facts: no worker claims a task while the batch is frozen; all
 /// earlier claims are noted; and no claim is lost.
 #[test]
 fn while_a_run_is_frozen_the_noted_claims_and_the_rest_are_all_there_is() {

@@ -12,9 +12,9 @@
 //! | `look` | what a submitter under [`Block`](executor_model::Block) does each time before it sleeps |
 //! | `queue_submitter`, `unqueue_submitter`, `wake_submitter` | the submitters' line, under the lock |
 //!
-//! No thread really sleeps here. A submitter that would have to sleep ends its part of the test. If another
-//! thread wakes the submitter, the submitter looks for room again. When all threads have ended, the test
-//! checks that no submitter sleeps while there is room.
+//! No thread really sleeps here. A submitter that finds no room does not really sleep: it ends its part of
+//! the test. If another thread wakes the submitter, the submitter looks for room again. When all threads have
+//! ended, the test checks that no submitter sleeps while there is room.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -44,7 +44,8 @@ enum Broken {
     TellsNobody,
 }
 
-/// A pool whose queue is full. A worker of the pool looks at the state only if the worker has a reason.
+/// A pool whose queue is full. A worker of the pool looks at the pool's state only if the worker has a
+/// reason.
 struct Pool {
     batch: sync::Arc<Batch>,
     submitter_waits: AtomicBool,

@@ -12,8 +12,8 @@
 //! | `next_task` | a worker's claim; if it gets no task, the worker searches, lingers once, and sleeps |
 //!
 //! Each worker takes one task and then ends, as if this task waited for the other tasks. No thread really
-//! sleeps: a worker that would sleep ends its part, and continues when another thread wakes it. When all
-//! threads have ended, each task must have been given to a worker.
+//! sleeps: instead of sleeping, a worker ends its part, and continues when another thread wakes the worker.
+//! When all threads have ended, each task must have been given to a worker.
 
 use std::sync::Arc;
 
@@ -175,7 +175,7 @@ impl Pool {
         }
     }
 
-    /// Lets other threads run while this worker counts as searching.
+    /// Lets other threads run while this worker is marked as searching.
     fn linger<'a>(&'a self, mut state: MutexGuard<'a, PoolData>) -> MutexGuard<'a, PoolData> {
         if self.close_inbox(&state) {
             return state;

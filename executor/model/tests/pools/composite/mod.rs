@@ -6,7 +6,7 @@
 //!
 //! * An accepted task has exactly one of three fates: it runs, it comes back, or it is cancelled. A refused
 //!   task comes back.
-//! * Each handle reports its task's fate.
+//! * Each handle reports what happened to the handle's task.
 //! * A live pool runs each task for which it can have a thread. The test checks this rule when all threads
 //!   have done their steps and the running tasks wait at a gate. If a join does not return at that point,
 //!   shuttle reports a deadlock.
@@ -96,8 +96,8 @@ fn a_task_handed_to_a_thread_that_is_one_too_many_is_run() {
     check_scenario(Scenario { queue, core, maximum, scripts: vec![script], ..Scenario::plain() });
 }
 
-/// The pool starts a thread that begins with a certain task. Before that thread begins, a lower maximum may
-/// make it one thread too many.
+/// The pool starts a thread that begins with a certain task. A lower maximum can make this thread a surplus
+/// thread before it begins.
 #[test]
 fn a_task_whose_thread_begins_as_one_too_many_is_run() {
     let tasks = vec![Step::Submit(Body::Gate), Step::Submit(Body::Quick)];
@@ -121,8 +121,8 @@ fn a_task_handed_over_is_not_left_for_one_that_was_put_aside() {
 
 // ----- counts -----
 
-/// A user's queue drops a task that was cancelled in the queue. The number of the other tasks must stay
-/// right.
+/// A user's queue drops a task that was cancelled in the queue. The pool's count of the other tasks must stay
+/// correct.
 #[test]
 fn a_cancelled_task_that_its_queue_drops_is_counted_nowhere() {
     let script = vec![
@@ -162,7 +162,7 @@ fn a_task_that_gets_no_thread_is_not_dropped_with_that_of_another() {
     check_scenario(Scenario { core: 2, maximum: 2, factory, scripts, ..Scenario::plain() });
 }
 
-/// Two submitters submit at the same time. For only one of the two tasks, the system starts a thread. The new
+/// Two submitters submit at the same time. The system starts a thread for only one of the two tasks. The new
 /// thread runs this task first.
 #[test]
 fn a_task_that_got_a_thread_does_not_lose_it_to_one_that_got_none() {

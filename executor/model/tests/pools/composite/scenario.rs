@@ -245,7 +245,7 @@ impl Scenario {
     }
 
     /// Returns true if the gate must open before the threads have done all their steps. The gate must open
-    /// early if a submitter can wait for a task that waits at the gate.
+    /// early if a submitter may have to wait for a task that waits at the gate.
     pub(super) fn opens_early(&self) -> bool {
         matches!(self.policy, Policy::Block | Policy::BlockAWhile | Policy::CallerRuns)
     }

@@ -62,7 +62,7 @@ struct Record {
     runs: AtomicUsize,
     taken: AtomicUsize,
     came_back: AtomicUsize,
-    /// True if a `cancel` of the task has returned true.
+    /// True if a call of `cancel` for the task has returned true.
     cancelled: AtomicBool,
     /// A latch that opens when the body begins, or when it is certain that the body never begins.
     begun: Latch,
@@ -342,7 +342,7 @@ impl World {
         let record = self.records().into_iter().find(|record| record.id == task.id());
         let record = record.expect("one of ours");
         record.came_back.fetch_add(1, SeqCst);
-        // A task that waits at the gate would block the thread that must open the gate.
+        // The thread that must open the gate must not run a task that waits at the gate.
         if record.number.is_multiple_of(2) && record.body != Body::Gate {
             task.run();
         }
@@ -512,7 +512,7 @@ impl Record {
         match outcome {
             Ok(number) => assert!(number == self.number && ran && !cancelled && self.body != Body::Panics),
             Err(JoinError::Panicked(_)) => assert!(ran && !cancelled && self.body == Body::Panics),
-            // The thread that cancelled the task may not have recorded the cancel yet.
+            // The thread that cancelled the task may not have recorded the cancellation yet.
             Err(JoinError::Cancelled(_)) => {
                 assert!(!ran || cancelled || self.canceller.get().is_some(), "{}", self.number);
             }

@@ -1,8 +1,8 @@
 //! If threads wait only for each other, exactly one thread gets the report, no matter what happens at the
 //! same time, and no report is false.
 //!
-//! Each model checks both rules. A waiter that gets a false report fails an assertion. A waiter that should
-//! get a report, but does not, never wakes; shuttle reports this as a deadlock.
+//! Each model checks both rules. A waiter that gets a false report fails an assertion. If a waiter should get
+//! a report but gets none, this waiter never wakes, and shuttle reports a deadlock.
 
 mod others; // a second waiter, a cancel, help
 mod sources; // other sources than one task: several tasks, and permits

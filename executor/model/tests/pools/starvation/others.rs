@@ -63,7 +63,7 @@ fn of_two_that_wait_in_one_pool_one_is_told() {
 // ----- against cancel -----
 
 /// The first task is cancelled before the second task waits for the first task. The first task may not have
-/// noticed its cancel yet.
+/// noticed its cancellation yet.
 #[test]
 fn one_that_was_cancelled_goes_on() {
     check(|| {

@@ -17,8 +17,8 @@ fn is_told<T>(result: Result<T, CutShort>) -> bool {
 
 // ----- against a task that comes -----
 
-/// The awaited task comes to the pool whose only thread waits for that task. The task comes either through
-/// the inbox or under the lock.
+/// The awaited task is submitted to the pool whose only thread waits for this task. The task enters the pool
+/// either through the inbox, or while the submitter holds the pool's lock.
 #[test]
 fn a_task_that_comes_to_a_full_pool_has_its_threads_look() {
     check(|| {

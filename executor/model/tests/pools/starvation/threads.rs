@@ -164,7 +164,7 @@ fn the_last_free_thread_leaves_and_the_one_that_waits_is_told() {
     });
 }
 
-/// A thread that the pool no longer counts waits in a hook. The other thread of the pool is free.
+/// A thread waits in a hook; the pool no longer counts this thread. The other thread of the pool is free.
 #[test]
 fn a_thread_that_has_left_its_pool_is_not_one_of_those_that_wait() {
     struct WaitsAtTheEnd(OnceLock<Weak<ThreadPoolExecutor>>);

@@ -12,8 +12,7 @@
 //!   a body is recorded while the thread of the body is still busy, so this record opens no closed wait.
 //! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Here the records use only certain
 //!   facts: that a pool has accepted a task, and that a thread is in a body and waits there. The library may
-//!   not have found the wait yet, because the library is just about to find it. For this reason the test asks
-//!   again until the answer is no.
+//!   be just about to find the wait. For this reason the test asks again until the answer is no.
 
 use std::collections::HashMap;
 use std::sync::{Mutex as Plain, MutexGuard, PoisonError};
@@ -54,8 +53,7 @@ pub(super) struct PoolBook {
 struct ThreadBook {
     works_for: Option<usize>,
     is_there: bool,
-    /// The bodies that the thread is running, and the waits in which the thread is. The last entry is the
-    /// innermost body or wait.
+    /// The bodies and waits in which the thread is at present. The last entry is the innermost body or wait.
     frames: Vec<Frame>,
 }
 
@@ -118,8 +116,8 @@ pub(super) struct ServiceBook {
     pub(super) race_in: Option<usize>,
 }
 
-/// The answer that must be certain. If the records cannot be sure that this answer is right, they give the
-/// other answer.
+/// The answer that the records may give only if they are certain of it. If the records are not certain of
+/// this answer, they give the other answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
     ThatItWasOpen,
@@ -342,8 +340,8 @@ impl State {
     }
 
     /// Finds threads that only each other can release, and returns the largest set of such threads. At first
-    /// the set contains all waiting threads. Then the function repeatedly removes a thread that a thread
-    /// outside the set could release, until the set contains no such thread.
+    /// the set contains all waiting threads. Then the function repeatedly removes a thread that can be
+    /// released by a thread outside the set, until the set contains no such thread.
     pub(super) fn closed(&self, sure: Sure) -> Vec<bool> {
         let mut view = View { state: self, sure, closed: vec![true; self.threads.len()] };
         loop {

@@ -1,4 +1,5 @@
-//! Random starvation: the test's own records decide that no report is false and no report is missing.
+//! Random scenarios of starvation: the test keeps its own records, which show whether a report is false or
+//! missing.
 //!
 //! A scenario is data ([`scenario`]). The tasks and threads of the scenario record their steps ([`books`])
 //! while they do these steps ([`world`]). The test checks the following two properties of the library by its
@@ -17,10 +18,10 @@
 //! The scenario has one to three pools with one or two threads each; some pools can grow further, and some
 //! have a bounded queue. If a bounded queue is full, the pool refuses the submission, or the submitter waits,
 //! or the submitter runs the task itself. In some pools idle threads time out, and some pools have spare
-//! threads. Tasks submit other tasks to any of the pools and wait for these tasks. The tasks wait in a plain,
-//! shared or timed join, in `invoke_all` and `invoke_any`, for their own or a common completion service, or
-//! for permits. The tasks also wait for promises, and for tasks that no pool has yet. One or two threads
-//! outside the pools work on the named tasks and the pools: they submit and run these tasks, complete
+//! threads. Tasks submit other tasks to any of the pools, and wait for these other tasks. The tasks wait in a
+//! plain, shared or timed join, in `invoke_all` and `invoke_any`, for their own or a common completion
+//! service, or for permits. The tasks also wait for promises, and for tasks that no pool has yet. One or two
+//! threads outside the pools work on the named tasks and the pools: they submit and run these tasks, complete
 //! promises, take permits, cancel tasks, and resize and shut down pools.
 //!
 //! Other tests cover tasks that panic, masked steps, factories that fail, users' queues, help, latches and

@@ -54,7 +54,7 @@ pub(super) enum Step {
     Promise(usize, How),
     All(usize, Vec<Plan>),
     Any(usize, Vec<Plan>),
-    /// Submits all tasks to a new completion service, and takes handles until no task is left.
+    /// Submits all tasks to a new completion service, and takes their handles until no handle is left.
     Service(usize, Vec<Plan>),
     /// `Give` submits a task to the common service, and `Take` takes a handle from the service.
     Give(Plan),

@@ -484,8 +484,8 @@ fn read(report: &Starvation) -> bool {
 // ----- the threads outside -----
 
 impl World {
-    /// Performs the acts of the thread. Some acts start a separate thread; the function returns those of
-    /// these threads that have not ended.
+    /// Performs the acts of the thread. Some acts start a separate thread; the function returns the separate
+    /// threads that have not ended yet.
     fn go_through(self: &Arc<Self>, script: &[Act]) -> Vec<Helper> {
         let (mut helpers, mut permits) = (Vec::new(), Held::new());
         for act in script {
