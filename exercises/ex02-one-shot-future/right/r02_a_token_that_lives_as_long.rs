@@ -24,8 +24,8 @@ pub struct Promise<T> {
 
 pub struct Future<T> {
     shared: Arc<Shared<T>>,
-    /// The reference may be upgraded only under the lock, because the upgrade keeps the token alive for a
-    /// moment.
+    /// This weak reference may be upgraded only under the lock, because the upgrade keeps the token alive for
+    /// a moment.
     pulse: Weak<()>,
 }
 

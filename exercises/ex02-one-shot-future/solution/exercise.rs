@@ -3,7 +3,7 @@
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two halves of a one-shot future.
+/// Makes a one-shot future: returns its promise and its future.
 pub fn promise<T>() -> (Promise<T>, Future<T>) {
     let shared = Arc::new(Shared { state: Mutex::new(State::Pending), decided: Condvar::new() });
     (Promise { shared: Arc::clone(&shared) }, Future { shared })

@@ -66,8 +66,8 @@ impl Timing {
 
     /// Returns the summary of the tasks that have ended so far. Any thread may call `summary` at any time.
     pub fn summary(&self) -> Summary {
-        // If the time of a task is in `total`, its entry has been counted. So if the exits (read first) equal
-        // the entries (read last), `total` has the times of exactly the counted tasks.
+        // If `total` has the time of a task, the task's entry has been counted. So if the exits (read first)
+        // equal the entries (read last), `total` has the times of exactly the counted tasks.
         let exits = self.exits.load(Ordering::SeqCst);
         let total = self.total.load(Ordering::SeqCst);
         if self.entries.load(Ordering::SeqCst) == exits {

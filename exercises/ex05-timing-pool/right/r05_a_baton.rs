@@ -1,5 +1,5 @@
-//! Right: the state, called the book, goes from thread to thread like a baton. A thread takes the book out of
-//! its place, works without a lock, and puts the book back; other threads wait on a Condvar meanwhile.
+//! Right: the state, called the book, goes from thread to thread like a baton. A thread takes the book, works
+//! on it without a lock, and puts it back; meanwhile other threads wait on a Condvar.
 #![allow(unused)]
 
 use std::cell::Cell;

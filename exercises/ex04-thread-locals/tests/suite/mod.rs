@@ -25,7 +25,7 @@ struct InnerState {
 }
 
 impl Inner {
-    /// Runs the oldest job on the calling thread, as a worker would.
+    /// Runs the oldest job on the calling thread, as a worker does.
     fn run_one(&self) -> Outcome {
         let task = self.0.tasks.with(VecDeque::pop_front);
         let task = task.unwrap_or_else(|| {
@@ -66,7 +66,7 @@ fn execute<E: Executor>(isolating: &IsolatingExecutor<E>, job: impl FnOnce() + S
     }
 }
 
-/// Begins a session, and counts its end.
+/// Begins a session whose end is counted.
 fn session(user: &'static str, ended: &Arc<Counter>) -> Session {
     let ended = Arc::clone(ended);
     Session::new(user, move || {
