@@ -21,12 +21,12 @@ enum State<T> {
     Abandoned,
 }
 
-/// The half that provides the value.
+/// The promise, with which one thread provides the value.
 pub struct Promise<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The half that waits for the value.
+/// The future, with which another thread waits for the value.
 pub struct Future<T> {
     shared: Arc<Shared<T>>,
 }

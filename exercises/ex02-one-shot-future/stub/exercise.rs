@@ -10,13 +10,13 @@ pub fn promise<T>() -> (Promise<T>, Future<T>) {
     todo!("make the place that both ends share")
 }
 
-/// The half that provides the value.
+/// The promise, with which one thread provides the value.
 pub struct Promise<T> {
     // What state do the promise and the future share? The type `T` must be used somewhere:
     place: std::marker::PhantomData<T>,
 }
 
-/// The half that waits for the value.
+/// The future, with which another thread waits for the value.
 pub struct Future<T> {
     place: std::marker::PhantomData<T>,
 }

@@ -39,8 +39,8 @@ struct Board<T> {
 }
 
 impl<T> Board<T> {
-    /// Subtracts one. The thread that brings the number to zero gets the promise, and must complete it after
-    /// it has released the lock.
+    /// Subtracts one. The thread that brings the number to zero gets the promise. This thread must release
+    /// the lock before it completes the promise.
     fn close_one(&mut self) -> Option<Promise<()>> {
         self.open -= 1;
         if self.open == 0 { self.complete.take() } else { None }
