@@ -47,8 +47,8 @@ impl Contents {
         self.0.iter().position(|page| page.name == name)
     }
 
-    /// Returns the page after which an exercise can be done: the first page that explains its subject. An
-    /// exercise that is no warm-up also comes after the page that explains how to do exercises.
+    /// Returns the page after which an exercise can be done: the first page that explains the exercise's
+    /// subject. An exercise that is no warm-up also comes after the page that explains how to do exercises.
     pub fn page_of(&self, exercise: &Exercise) -> Option<&Page> {
         Some(&self.0[self.place_of(exercise)?])
     }

@@ -146,8 +146,8 @@ pub struct State {
     /// The thread that holds each lock. Threads are numbered: the number of a thread is its index in
     /// [`Graph::threads`].
     pub holders: Vec<Option<usize>>,
-    /// The moves in this state: one for each thread that can go on, or several for a notification that can
-    /// wake one of several threads. A state in which the run has ended has no moves.
+    /// The moves in this state: one move for each thread that can go on, or several moves if its notification
+    /// can wake one of several threads. A state in which the run has ended has no moves.
     pub moves: Vec<Move>,
     /// The end of the run, if the run has ended in this state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,7 +167,7 @@ pub struct Stand {
     pub next_line: Option<u32>,
 }
 
-/// A step of one thread, up to the next point at which another thread could run.
+/// A step of one thread, up to the next point at which another thread can run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
     /// Which thread.

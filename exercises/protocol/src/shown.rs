@@ -21,9 +21,9 @@
 
 use crate::{Exercise, Failure, Property};
 
-/// The number of first schedules on which a failure does not count as rare. On these schedules, the model
-/// ends no wait without a notification. So if an answer fails without such a wait, because another thread is
-/// faster, the learner sees that failure, with the faster thread.
+/// A failure on one of this many first schedules does not count as rare. On these schedules, the model ends
+/// no wait without a notification. So if an answer also fails because another thread is faster, the learner
+/// sees that failure, with the faster thread.
 pub const SOON: usize = 200;
 
 /// The place of a failure among the failures of an answer. The failure with the smallest `Place` is shown
@@ -38,7 +38,7 @@ pub struct Place {
 }
 
 impl Exercise {
-    /// Returns the place of a failure of the property of this name.
+    /// Returns the place of a failure; `property` is the name of the property that failed.
     pub fn place(&self, property: &str, failure: &Failure) -> Place {
         let listed = self.properties.iter().position(|listed| listed.name == property);
         let (stage, rank) = listed.map_or((0, 0), |n| (self.properties[n].stage, self.properties[n].rank));

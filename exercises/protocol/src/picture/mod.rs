@@ -67,8 +67,8 @@ struct Row {
 }
 
 impl Row {
-    /// Returns true if the other step is a repetition of this step. If repeated steps were not joined, a
-    /// spinning thread would fill a picture.
+    /// Returns true if the other step is a repetition of this step. Repeated steps are joined, so that a
+    /// spinning thread does not fill the picture.
     fn is_repeated_by(&self, other: &Self) -> bool {
         let same = (self.thread, &self.words, self.line) == (other.thread, &other.words, other.line);
         same && !self.mark && !other.mark && self.after == other.after && other.arrows.is_empty()
@@ -88,8 +88,8 @@ struct Picture<'a> {
     rows: Vec<Row>,
     /// The activity of each thread before the first row.
     before: Vec<Bar>,
-    /// The number of rows that are not drawn above the first drawn row; `later` is the number of such rows
-    /// below the last drawn row.
+    /// The number of rows that are left out before the first drawn row; `later` is the number of rows that
+    /// are left out after the last drawn row.
     earlier: usize,
     later: usize,
     /// The number of threads that have no lane; their rows are not drawn.

@@ -22,7 +22,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 }
 
 /// Makes a channel with room for `bound` messages. If `bound` is 0, a sender waits until the receiver has
-/// received its message.
+/// received the message.
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     let (sender, receiver) = new(Some(bound));
     (SyncSender(sender), receiver)
