@@ -17,7 +17,7 @@ use crate::{Exercise, Wrong};
 /// The version of the format, which grows when a field changes its meaning or is removed.
 pub const FORMAT: u32 = 1;
 
-/// A program for a human scheduler, as described in `kinds.toml`.
+/// A program in which a learner chooses the next thread, as `kinds.toml` describes it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
@@ -25,7 +25,7 @@ pub struct Program {
     pub name: String,
     /// The program's title.
     pub title: String,
-    /// The page of the book to which the exercise belongs, as a file name.
+    /// The file name of the exercise's page in the book.
     pub chapter: String,
     /// The number of minutes that the exercise takes.
     pub minutes: usize,

@@ -35,7 +35,7 @@ pub struct Mend {
     pub name: String,
     /// The exercise's title.
     pub title: String,
-    /// The page of the book to which the exercise belongs, as a file name.
+    /// The file name of the exercise's page in the book.
     pub chapter: String,
     /// The number of minutes that the exercise takes.
     pub minutes: usize,
@@ -53,7 +53,7 @@ pub struct Predict {
     pub name: String,
     /// The exercise's title.
     pub title: String,
-    /// The page of the book to which the exercise belongs, as a file name.
+    /// The file name of the exercise's page in the book.
     pub chapter: String,
     /// The number of minutes that the exercise takes.
     pub minutes: usize,

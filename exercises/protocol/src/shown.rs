@@ -4,7 +4,7 @@
 //! with a thread for each job also breaks the order of jobs. So the failures are shown in an order that
 //! begins with the one that says most about the mistake:
 //!
-//! 1. A failure in a step that the property tests comes before a failure in an `aside`, such as a pool that
+//! 1. A failure in a tested step of the property comes before a failure in an `aside`, such as a pool that
 //!    never ends.
 //! 2. A failure within the first [`SOON`] schedules comes before a rare failure, which may have another
 //!    cause. A failure on one of the first schedules also comes before a failure that occurs only if a wait

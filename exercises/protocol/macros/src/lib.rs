@@ -1,6 +1,6 @@
 //! Macros that make the tests of an exercise from its list of properties, and that check the answer.
 //!
-//! The crate has macros and no build script, because a build script would be linked again for each exercise.
+//! The crate has macros and no build script, because Cargo must link a build script again for each exercise.
 //! The macros learn the name of the exercise from the variables that Cargo sets for the compiler.
 
 mod answers;

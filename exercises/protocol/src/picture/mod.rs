@@ -27,7 +27,7 @@ enum Doing {
     Nothing,
     /// The thread was started, and has done nothing yet.
     Started,
-    /// The thread runs, or could run.
+    /// The thread runs, or is ready to run.
     Runs,
     /// The thread waits for a lock.
     WantsLock,
@@ -177,8 +177,8 @@ fn lanes(schedule: &Schedule, rows: &[Row], most: usize) -> (Vec<usize>, usize) 
     (threads, others)
 }
 
-/// Returns the first activity of every thread, and a row for each step. Taking a lock and the steps under
-/// that lock make one row, if no other thread made a step in between.
+/// Returns the first activity of every thread, and a row for each step. If no other thread makes a step in
+/// between, the taking of a lock and the steps under this lock are one row.
 fn all_rows(schedule: &Schedule) -> (Vec<Bar>, Vec<Row>) {
     let mut world = World::of(schedule);
     let before = world.bars();

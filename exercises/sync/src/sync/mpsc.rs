@@ -111,7 +111,7 @@ impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         let mut state = self.channel.state();
         state.received_by_nobody = true;
-        // In a channel with the bound 0, the message still belongs to the sender that waits.
+        // In a channel with the bound 0, the sender that waits still owns the message.
         let rest = if state.bound == Some(0) { VecDeque::new() } else { std::mem::take(&mut state.messages) };
         drop(state);
         self.channel.room.notify_all();
