@@ -18,7 +18,7 @@ pub fn promise<T>() -> (Promise<T>, Future<T>) {
 
 pub struct Promise<T> {
     shared: Arc<Shared<T>>,
-    /// Only `drop` takes the reference out.
+    /// Only `drop` removes this strong reference.
     token: Option<Arc<()>>,
 }
 

@@ -1,7 +1,7 @@
-//! Right: this answer uses atomics. One word counts the clients inside, and its lowest bit says whether the
-//! server stops. When the server stops and no client is inside, the thread that made the last change
-//! announces the end. A second word is the outcome, which is set once, and a Latch releases the waiting
-//! threads.
+//! Right: this answer uses atomics. One atomic number counts the clients inside, and the number's lowest bit
+//! says whether the server stops. When the server stops and no client is inside, the thread that made the
+//! last change announces the end. A second atomic number is the outcome, which is set once, and a Latch
+//! releases the waiting threads.
 #![allow(unused)]
 
 use core::time::Duration;

@@ -1,5 +1,5 @@
-//! Right: this answer joins from the last job to the first. Once the time is up, the answer cancels each job
-//! first, and takes the results only of jobs that had ended before.
+//! Right: this answer joins from the last job to the first. Once the time is up, the answer first cancels
+//! each job, and uses a result only if the job had ended before.
 #![allow(unused)]
 
 use executor::prelude::*;

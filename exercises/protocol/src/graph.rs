@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::schedule::Line;
 use crate::{Exercise, Wrong};
 
-/// The version of the format, which grows when a field changes its meaning or is removed.
+/// The version number of the format; the number grows when a field changes its meaning or is removed.
 pub const FORMAT: u32 = 1;
 
 /// A program in which a learner chooses the next thread, as `kinds.toml` describes it.

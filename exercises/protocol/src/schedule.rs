@@ -111,7 +111,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns the thread that the action names, but not a thread that it wakes.
+    /// Returns the thread that the action names, but not a thread that the action wakes.
     fn other(&mut self) -> Option<&mut usize> {
         match self {
             Self::Spawn(thread) | Self::Await(thread) | Self::Join(thread) => Some(thread),

@@ -164,8 +164,8 @@ pub fn what_has_not_ended_in_time_is_cancelled() {
     }
 }
 
-/// A clock whose `join` first waits until the first job has begun. Then, if the joined job has not ended, the
-/// time is up at once.
+/// A clock whose `join` first waits until the first job has begun. If the joined job has not ended by then,
+/// the time is up at once.
 struct Impatient {
     first_runs: Arc<Counter>,
     passed: Shared<Millis>,

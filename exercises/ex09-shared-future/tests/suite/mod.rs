@@ -250,7 +250,7 @@ pub fn a_dropped_future_changes_nothing_for_the_others() {
     one_of_two_futures_of_a_task_is_dropped();
 }
 
-/// Checks a task that polls two futures with the same waker, and then drops one of these futures.
+/// Tests a task that first polls two futures with the same waker and then drops one of these futures.
 fn one_of_two_futures_of_a_task_is_dropped() {
     let (promise, future) = promise();
     let mut first = Awaiting::new(&future);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use exercises_protocol::Exercise;
 
-/// An answer, with a text about it.
+/// An answer to the exercise, and a text about the answer.
 struct Answer {
     kind: &'static str,
     name: String,

@@ -102,7 +102,7 @@ fn door_of(answer: &Source<'_>) -> String {
 /// tests, the function returns the path of a copy without these tests; the copy has the same line numbers.
 fn answer_of(exercise: &Exercise) -> PathBuf {
     let path = exercise.answer();
-    // In an editor there is no folder for the copy, and no test is run.
+    // If an editor expands this macro, there is no folder for the copy, and no test is run.
     let (Some(text), Some(scratch)) =
         (Source::of(&text_of(exercise)).without_own_tests(), env::var_os("CARGO_TARGET_TMPDIR"))
     else {

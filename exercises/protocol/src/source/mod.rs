@@ -136,7 +136,7 @@ fn collect(tokens: &[TokenTree], within: Within<'_>, words: &mut Vec<Word>) {
 }
 
 /// Adds the path that begins with `first`, the paths that follow in braces of a `use`, and the paths in the
-/// argument of a macro. Returns the place of the next token.
+/// argument of a macro. Returns the index of the next token.
 fn add_path(
     tokens: &[TokenTree],
     mut next: usize,
