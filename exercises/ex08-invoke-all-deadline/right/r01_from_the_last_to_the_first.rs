@@ -73,7 +73,7 @@ fn settle<T: Send + 'static>(
     deadline: Millis,
 ) -> Result<T, TaskError> {
     let left = deadline.saturating_sub(clock.now());
-    // `cancel` returns true only if the task had not ended: then `Cancelled` is its outcome.
+    // If `cancel` returns true, the task had not ended, and its outcome is `Cancelled`.
     if left == 0 && handle.cancel() {
         return Err(TaskError::Cancelled(Cancelled));
     }

@@ -1,5 +1,5 @@
-//! Right: the handles are in a batch that cancels the remaining tasks when it is dropped; so `?` is enough to
-//! handle a refusal.
+//! Right: the handles are in a batch. When the batch is dropped, it cancels the remaining tasks, so `?` is
+//! enough to handle a refusal.
 #![allow(unused)]
 
 use std::collections::VecDeque;

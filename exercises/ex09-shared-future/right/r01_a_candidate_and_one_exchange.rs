@@ -1,4 +1,4 @@
-//! Right: the outcome is an atomic number that one compare_exchange decides. Before that exchange, complete()
+//! Right: the outcome is an atomic number that one compare_exchange decides. Before the exchange, complete()
 //! stores its value as a candidate. The lock guards only the list of waiters.
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! The book's table of contents, and the place of each exercise in it.
+//! The book's table of contents, and the place of each exercise in the table.
 
 use std::fs;
 use std::path::Path;

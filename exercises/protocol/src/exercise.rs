@@ -121,7 +121,7 @@ pub fn all(folder: &Path) -> anyhow::Result<Vec<Exercise>> {
     folders.into_iter().map(Exercise::read).collect()
 }
 
-/// Returns the names of the files under `right/`. A folder without `right/` has no such files.
+/// Returns the names of the files under `right/`. If the folder has no `right/`, the list is empty.
 fn right_answers(folder: &Path) -> anyhow::Result<Vec<String>> {
     let folder = folder.join("right");
     if !folder.is_dir() {

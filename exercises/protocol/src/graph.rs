@@ -3,7 +3,7 @@
 //!
 //! A file `exercises/graphs/NAME.json` is a [`Graph`]; `exercises/graphs/README.md` describes it.
 //! `exercises-harness` records the graph from running code, `exercises-proof` writes and checks the file, and
-//! with `cargo course schedule` a learner plays it.
+//! a learner plays the program with `cargo course schedule`.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

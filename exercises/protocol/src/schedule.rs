@@ -127,7 +127,7 @@ impl Schedule {
     }
 
     /// Keeps only the last events, up to the given number, and the threads that these events name. If the
-    /// decisive event is earlier, the events around it are kept instead.
+    /// decisive event comes before these events, the events around the decisive event are kept instead.
     pub fn shorten(&mut self, most: usize) {
         let from = self.events.len().saturating_sub(most);
         let from = self.decisive.map_or(from, |decisive| from.min(decisive.saturating_sub(most / 2)));

@@ -13,8 +13,8 @@ use super::exercise::{IsolatingExecutor, Session, sign_in, sign_out, signed_in};
 use crate::probe::{Counter, Shared};
 use crate::sync::{Arc, thread};
 
-/// An inner executor that the property controls. It keeps its tasks until `run_one` is called, and refuses
-/// tasks while `refuses` is set.
+/// An inner executor that the property controls. This executor keeps its tasks until `run_one` is called, and
+/// refuses tasks while `refuses` is set.
 #[derive(Clone, Default)]
 struct Inner(Arc<InnerState>);
 

@@ -31,7 +31,7 @@ pub fn door(module: TokenStream) -> TokenStream {
 
 /// Makes the tests in `tests/model.rs` and `tests/real.rs`: the answer as `mod exercise`, without the
 /// learner's own tests, and a test for each property in `exercise.toml`. If a property has no function in the
-/// suite, the tests do not compile; if a function of the suite has no property, it is dead code.
+/// suite, the tests do not compile; if a function of the suite has no property, the function is dead code.
 #[proc_macro]
 pub fn properties(_: TokenStream) -> TokenStream {
     made_from(|exercise| {

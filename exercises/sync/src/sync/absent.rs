@@ -105,8 +105,8 @@ pub fn park_timeout<D: ThereIsNoClock>(_: D) {
     unreachable!("{NEVER}")
 }
 
-/// Not available in an exercise, because under the model the result would be true on all threads at the same
-/// time.
+/// Not available in an exercise, because under the model a panic of one thread makes the result true on all
+/// threads.
 pub fn panicking() -> bool
 where
     for<'a> &'a (): ThereIsNoPanicking,
