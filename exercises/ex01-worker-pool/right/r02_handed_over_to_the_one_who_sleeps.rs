@@ -9,13 +9,13 @@ use crate::sync::{Arc, Condvar, Mutex, thread};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The order that a sleeper gets when it is woken.
+/// The command that a sleeping worker gets when it is woken: to run a job, or to end.
 enum Order {
     Run(Job),
     GoHome,
 }
 
-/// The place where one worker sleeps. The worker is woken only once.
+/// The place where one worker sleeps. Each place is used for one sleep, so the worker is woken once.
 struct Bed {
     order: Mutex<Option<Order>>,
     bell: Condvar,
@@ -38,7 +38,7 @@ impl Bed {
     }
 }
 
-/// If there are sleepers, no job is waiting. After the end of the pool there are no sleepers.
+/// If `sleepers` has a worker, `waiting` has no job. When the pool has ended, `sleepers` is empty.
 struct State {
     waiting: VecDeque<Job>,
     sleepers: Vec<Arc<Bed>>,
@@ -87,8 +87,7 @@ impl WorkerPool {
         let job: Job = Box::new(job);
         let mut state = self.state.lock().unwrap();
         match state.sleepers.pop() {
-            // The order is set under the lock of the sleepers, so a sleeper that is no longer in the list
-            // already has its order.
+            // The worker is removed from the list and gets its command under the same lock.
             Some(bed) => bed.wake_with(Order::Run(job)),
             None => state.waiting.push_back(job),
         }

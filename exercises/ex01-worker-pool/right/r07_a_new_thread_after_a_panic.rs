@@ -18,7 +18,7 @@ struct Shared {
     state: Mutex<State>,
     /// Notified when a job has come, or when the pool must end.
     changed: Condvar,
-    /// A thread that replaces another one is added here before the old thread has ended.
+    /// A thread that replaces a worker is added here before that worker has ended.
     workers: Mutex<Vec<thread::JoinHandle<()>>>,
 }
 

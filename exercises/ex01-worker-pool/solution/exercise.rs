@@ -22,8 +22,8 @@ struct Shared {
     changed: Condvar,
 }
 
-/// The queue and the flag decide what a worker does next. They are behind one lock, so no other thread
-/// changes one of them while a worker looks at both.
+/// The queue and the flag decide what a worker does next. One lock guards the queue and the flag, so no other
+/// thread changes them while a worker reads both.
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,

@@ -13,7 +13,7 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// Runs jobs on a fixed number of threads of its own.
 pub struct WorkerPool {
-    // What state do the workers and the pool share? What does the pool need to know at its end?
+    // What state do the workers and the pool share? What must the pool know when it ends?
 }
 
 impl WorkerPool {

@@ -18,14 +18,14 @@ pub fn promise<T>() -> (Promise<T>, Future<T>) {
 
 pub struct Promise<T> {
     shared: Arc<Shared<T>>,
-    /// Only `drop` takes the reference out.
+    /// Only `drop` removes this strong reference.
     token: Option<Arc<()>>,
 }
 
 pub struct Future<T> {
     shared: Arc<Shared<T>>,
-    /// The reference may be upgraded only under the lock, because the upgrade keeps the token alive for a
-    /// moment.
+    /// This weak reference may be upgraded only under the lock, because the upgrade keeps the token alive for
+    /// a moment.
     pulse: Weak<()>,
 }
 

@@ -1,5 +1,5 @@
-//! Right: a channel of messages. complete() first sends the value. The drop of the promise always sends the
-//! end, and join() reads the first message.
+//! Right: a channel of messages. complete() first sends the value. When the promise is dropped, it always
+//! sends an end message. join() reads only the first message.
 #![allow(unused)]
 
 use std::collections::VecDeque;

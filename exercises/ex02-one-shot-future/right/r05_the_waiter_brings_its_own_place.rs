@@ -4,7 +4,7 @@
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// A letter box for a result. It belongs to one waiting join().
+/// A letter box for a result. Each letter box belongs to one call of join(), which waits for the result.
 struct LetterBox<T> {
     letter: Mutex<Option<Result<T, Abandoned>>>,
     bell: Condvar,
@@ -61,7 +61,7 @@ impl<T> Promise<T> {
                 drop(there);
                 letter_box.deliver(result);
             }
-            // The promise comes here only once, so it never finds a result here.
+            // A promise gives its result only once, so no result is here yet.
             Meeting::Nothing | Meeting::Result(_) => *there = Meeting::Result(result),
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two halves of a one-shot future.
+/// Makes a one-shot future: returns its promise and its future.
 pub fn promise<T>() -> (Promise<T>, Future<T>) {
     let shared = Arc::new(Shared { state: Mutex::new(State::Pending), decided: Condvar::new() });
     (Promise { shared: Arc::clone(&shared) }, Future { shared })
@@ -21,12 +21,12 @@ enum State<T> {
     Abandoned,
 }
 
-/// The half that provides the value.
+/// The promise, with which one thread provides the value.
 pub struct Promise<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The half that waits for the value.
+/// The future, with which another thread waits for the value.
 pub struct Future<T> {
     shared: Arc<Shared<T>>,
 }

@@ -5,18 +5,18 @@
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two halves of a one-shot future.
+/// Makes a one-shot future: returns its promise and its future.
 pub fn promise<T>() -> (Promise<T>, Future<T>) {
     todo!("make the place that both ends share")
 }
 
-/// The half that provides the value.
+/// The promise, with which one thread provides the value.
 pub struct Promise<T> {
-    // What state do both halves share? The type `T` must be used somewhere:
+    // What state do the promise and the future share? The type `T` must be used somewhere:
     place: std::marker::PhantomData<T>,
 }
 
-/// The half that waits for the value.
+/// The future, with which another thread waits for the value.
 pub struct Future<T> {
     place: std::marker::PhantomData<T>,
 }

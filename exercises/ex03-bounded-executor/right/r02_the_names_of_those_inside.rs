@@ -40,7 +40,7 @@ impl House {
     }
 }
 
-/// A guard that is dropped together with its job.
+/// A guard that its job owns; the drop of the guard removes the job's number from the set.
 struct Guest {
     house: Arc<House>,
     number: u64,

@@ -1,5 +1,5 @@
-//! Right: callers stand in a line, each with a Condvar of its own. When a job leaves, its place goes to the
-//! first caller in the line, so no caller overtakes another.
+//! Right: callers wait in a queue, each with a Condvar of its own. A place that becomes free is given to the
+//! first caller in the queue, so no caller overtakes another.
 #![allow(unused)]
 
 use executor::prelude::*;
@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// A caller in the line.
+/// A caller in the queue.
 struct Waiter {
-    /// This flag is written and read only under the lock of the line.
+    /// This flag is written and read only under the lock of the queue.
     called: AtomicBool,
     turn: Condvar,
 }
@@ -52,7 +52,8 @@ impl Door {
     }
 }
 
-/// A pass to leave through the door. All clones share the pass, and only its first use counts.
+/// The right to give one place back. All clones of a pass share this right, and only the first use of the
+/// right gives the place back.
 #[derive(Clone)]
 struct Pass(Arc<Mutex<Option<Arc<Door>>>>);
 

@@ -7,7 +7,7 @@ use executor::{Executor, RejectReason, RejectedExecution, Semaphore, Task};
 
 use crate::sync::{Arc, Mutex};
 
-/// One permit, which can be moved. Dropping the permit gives it back.
+/// One permit that can be moved to another thread. Dropping this value gives the permit back.
 struct OwnedPermit(Arc<Semaphore>);
 
 impl Drop for OwnedPermit {

@@ -12,7 +12,7 @@ pub struct BoundedExecutor<E> {
     room: Arc<Semaphore>,
 }
 
-/// A permit that travels with its job. If the job returns, panics, or is dropped unrun, the job's captured
+/// A permit that the job's closure owns. If the job returns, panics, or is dropped unrun, the job's captured
 /// values are dropped, and the permit with them.
 struct Place(Arc<Semaphore>);
 

@@ -52,8 +52,8 @@ pub fn sign_out() {
     drop(SESSION.with(|slot| slot.take()));
 }
 
-/// Hands jobs to another executor, and isolates each job from its thread. A job finds no user signed in; when
-/// the job ends, a user whom it has signed in is signed out.
+/// Hands jobs to another executor, and isolates each job from its thread. A job finds no user signed in. When
+/// the job ends, a user whom the job has signed in is signed out.
 pub struct IsolatingExecutor<E> {
     inner: E,
 }

@@ -1,5 +1,5 @@
-//! Right: each thread has a stack of the sessions that its jobs have found. The guard stores only its depth
-//! in the stack.
+//! Right: each thread has a stack of the sessions that its jobs found when they began. The guard stores only
+//! its depth in the stack.
 #![allow(unused)]
 
 use std::cell::{Cell, RefCell};
@@ -51,8 +51,8 @@ pub fn sign_out() {
     drop(SESSION.with(|slot| slot.take()));
 }
 
-/// Hands jobs to another executor, and isolates each job from its thread. A job finds no user signed in; when
-/// the job ends, a user whom it has signed in is signed out.
+/// Hands jobs to another executor, and isolates each job from its thread. A job finds no user signed in. When
+/// the job ends, a user whom the job has signed in is signed out.
 pub struct IsolatingExecutor<E> {
     inner: E,
 }

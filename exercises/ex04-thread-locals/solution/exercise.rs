@@ -1,5 +1,5 @@
-//! An isolating executor. It wraps any executor, and makes sure that a job finds no session that another job
-//! has left on the thread.
+//! An isolating executor. This executor wraps another executor, and makes sure that a job finds no session
+//! that another job has left on the thread.
 #![allow(unused)]
 
 use std::cell::{Cell, RefCell};
@@ -51,8 +51,8 @@ pub fn sign_out() {
     drop(SESSION.with(|slot| slot.take()));
 }
 
-/// Hands jobs to another executor, and isolates each job from its thread. A job finds no user signed in; when
-/// the job ends, a user whom it has signed in is signed out.
+/// Hands jobs to another executor, and isolates each job from its thread. A job finds no user signed in. When
+/// the job ends, a user whom the job has signed in is signed out.
 pub struct IsolatingExecutor<E> {
     inner: E,
 }

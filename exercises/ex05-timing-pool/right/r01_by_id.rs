@@ -67,7 +67,7 @@ impl Hooks for Timing {
         self.book.lock().unwrap().began.insert(task.id, now);
     }
 
-    /// The pool wakes the threads that wait for the task only after this method has returned.
+    /// The threads that wait for the task go on waiting until this method has returned.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         let now = (self.clock)();
         let mut book = self.book.lock().unwrap();

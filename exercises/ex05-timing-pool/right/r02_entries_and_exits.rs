@@ -66,8 +66,8 @@ impl Timing {
 
     /// Returns the summary of the tasks that have ended so far. Any thread may call `summary` at any time.
     pub fn summary(&self) -> Summary {
-        // If the time of a task is in `total`, its entry has been counted. So if the exits (read first) equal
-        // the entries (read last), `total` has the times of exactly the counted tasks.
+        // If `total` has the time of a task, the task's entry has been counted. So if the exits (read first)
+        // equal the entries (read last), `total` has the times of exactly the counted tasks.
         let exits = self.exits.load(Ordering::SeqCst);
         let total = self.total.load(Ordering::SeqCst);
         if self.entries.load(Ordering::SeqCst) == exits {
@@ -83,7 +83,7 @@ impl Hooks for Timing {
         BEGAN.with(|began| began.set((self.clock)()));
     }
 
-    /// The pool wakes the threads that wait for the task only after this method has returned.
+    /// The threads that wait for the task go on waiting until this method has returned.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         let took = (self.clock)() - BEGAN.with(|began| began.get());
         let _nobody_else_writes = self.gate.lock().unwrap();

@@ -1,5 +1,5 @@
-//! Right: the state, called the book, goes from thread to thread like a baton. A thread takes the book out of
-//! its place, works without a lock, and puts the book back; other threads wait on a Condvar meanwhile.
+//! Right: the state, called the book, goes from thread to thread like a baton. A thread takes the book, works
+//! on it without a lock, and puts it back; meanwhile other threads wait on a Condvar.
 #![allow(unused)]
 
 use std::cell::Cell;
@@ -92,7 +92,7 @@ impl Hooks for Timing {
         self.baton.with(|book| book.began.insert(task.id, now));
     }
 
-    /// The pool wakes the threads that wait for the task only after this method has returned.
+    /// The threads that wait for the task go on waiting until this method has returned.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         let now = (self.clock)();
         self.baton.with(|book| {

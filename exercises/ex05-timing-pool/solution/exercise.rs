@@ -63,7 +63,7 @@ impl Hooks for Timing {
         BEGAN.with(|began| began.set((self.clock)()));
     }
 
-    /// The pool wakes the threads that wait for the task only after this method has returned.
+    /// The threads that wait for the task go on waiting until this method has returned.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         let took = (self.clock)() - BEGAN.with(|began| began.get());
         let mut summary = self.summary.lock().unwrap();

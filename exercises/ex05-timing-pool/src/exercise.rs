@@ -33,8 +33,8 @@ impl Summary {
 
 /// The hooks that count and time the tasks of one pool.
 pub struct Timing {
-    // What must be kept from one call to the next? Which part of the state belongs to a thread
-    // (`thread_local!`), and which part to all threads?
+    // What must be kept from one call to the next? Which part of the state does each thread have for itself
+    // (`thread_local!`), and which part do all threads share?
 }
 
 impl Timing {
@@ -63,7 +63,7 @@ impl Hooks for Timing {
         todo!("the task is about to begin")
     }
 
-    /// The pool wakes the threads that wait for the task only after this method has returned.
+    /// The threads that wait for the task go on waiting until this method has returned.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         todo!("the task has ended")
     }

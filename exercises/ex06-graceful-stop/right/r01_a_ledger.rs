@@ -18,8 +18,8 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends every wait in `accept`. Closing the listener twice is
-    /// harmless.
+    /// Lets no client connect any more, and makes every waiting `accept` return. Closing the listener twice
+    /// is harmless.
     fn close(&self);
 }
 
@@ -29,8 +29,8 @@ pub trait Connection: Send + 'static {
     /// call gives up. The call may panic, like any code. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that the client is refused. The call does not panic. A connection that is only dropped
-    /// is closed without an answer.
+    /// Tells the client at once that it is refused. The call does not panic. If a connection is dropped
+    /// before `serve` or `refuse` is called, it is closed without an answer.
     fn refuse(self);
 }
 
@@ -39,7 +39,7 @@ pub trait Connection: Send + 'static {
 pub enum Stopped {
     /// The server has served every client whose request was running or waiting.
     InOrder,
-    /// The time was up before every client was served.
+    /// The time was up before all clients were served.
     CutOff,
 }
 
@@ -67,7 +67,7 @@ struct Desk {
 }
 
 /// A client that is inside until this value is dropped. If no thread has served the client, the drop refuses
-/// it.
+/// the client.
 struct Guest<C: Connection> {
     connection: Option<C>,
     desk: Arc<Desk>,

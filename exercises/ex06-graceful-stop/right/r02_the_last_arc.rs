@@ -1,6 +1,7 @@
-//! Right: this answer has no count of clients and no Condvar. Each client holds an Arc, and the server holds
-//! one until the first shutdown() drops it. The drop of the last Arc decides InOrder, and a deadline decides
-//! CutOff. The first of these two events cancels a token, and so wakes every call of shutdown() that waits.
+//! Right: this answer has no count of clients and no Condvar. Each client holds a clone of one Arc, and the
+//! server holds a clone that the first shutdown() drops. The drop of the last Arc decides InOrder, and a
+//! deadline decides CutOff. The first of these two events cancels a token, and so wakes every call of
+//! shutdown() that waits.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -18,8 +19,8 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends every wait in `accept`. Closing the listener twice is
-    /// harmless.
+    /// Lets no client connect any more, and makes every waiting `accept` return. Closing the listener twice
+    /// is harmless.
     fn close(&self);
 }
 
@@ -29,8 +30,8 @@ pub trait Connection: Send + 'static {
     /// call gives up. The call may panic, like any code. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that the client is refused. The call does not panic. A connection that is only dropped
-    /// is closed without an answer.
+    /// Tells the client at once that it is refused. The call does not panic. If a connection is dropped
+    /// before `serve` or `refuse` is called, it is closed without an answer.
     fn refuse(self);
 }
 
@@ -39,7 +40,7 @@ pub trait Connection: Send + 'static {
 pub enum Stopped {
     /// The server has served every client whose request was running or waiting.
     InOrder,
-    /// The time was up before every client was served.
+    /// The time was up before all clients were served.
     CutOff,
 }
 
@@ -69,7 +70,8 @@ impl Fate {
     }
 }
 
-/// Held by the server until it must stop, and by each client until the client has its answer.
+/// The server holds a clone until the server must stop, and each client holds a clone until the client has
+/// its answer.
 struct Open(Arc<Fate>);
 
 impl Drop for Open {
@@ -78,7 +80,8 @@ impl Drop for Open {
     }
 }
 
-/// A connection without an answer. If the connection is still here when this value is dropped, it is refused.
+/// A connection without an answer. If the connection is still here when this value is dropped, the connection
+/// is refused.
 struct Unanswered<C: Connection> {
     connection: Option<C>,
     refused: Arc<AtomicUsize>,
@@ -93,8 +96,8 @@ impl<C: Connection> Drop for Unanswered<C> {
     }
 }
 
-/// A client on its way through the pool. The fields are dropped in their order, so the client is answered
-/// first.
+/// A client on its way through the pool. Rust drops the fields in the order of their declaration, so the
+/// client gets its answer before `open` is dropped.
 struct Guest<C: Connection> {
     unanswered: Unanswered<C>,
     open: Arc<Open>,
@@ -138,8 +141,8 @@ impl<L: Listener> Server<L> {
         let stopped = loop {
             match self.fate.outcome() {
                 Some(stopped) => break stopped,
-                // This wait is masked: only the deadline must end it, and not the token of a task that has
-                // called `shutdown`.
+                // The deadline may end this wait. The token of a task that has called `shutdown` must not end
+                // this wait, so the wait is masked.
                 None => drop(masked(|| self.fate.decided.sleep(Duration::MAX))),
             }
         };

@@ -1,6 +1,7 @@
-//! Right: this answer uses atomics. One word counts the clients inside, and its lowest bit says whether the
-//! server stops. If a change leaves the stopping server without clients, the thread of that change announces the
-//! end. A second word is the outcome, which is set once, and a Latch releases the waiting threads.
+//! Right: this answer uses atomics. One atomic number counts the clients inside, and the number's lowest bit
+//! says whether the server stops. When the server stops and no client is inside, the thread that made the
+//! last change announces the end. A second atomic number is the outcome, which is set once, and a Latch
+//! releases the waiting threads.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -18,8 +19,8 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends every wait in `accept`. Closing the listener twice is
-    /// harmless.
+    /// Lets no client connect any more, and makes every waiting `accept` return. Closing the listener twice
+    /// is harmless.
     fn close(&self);
 }
 
@@ -29,8 +30,8 @@ pub trait Connection: Send + 'static {
     /// call gives up. The call may panic, like any code. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that the client is refused. The call does not panic. A connection that is only dropped
-    /// is closed without an answer.
+    /// Tells the client at once that it is refused. The call does not panic. If a connection is dropped
+    /// before `serve` or `refuse` is called, it is closed without an answer.
     fn refuse(self);
 }
 
@@ -39,7 +40,7 @@ pub trait Connection: Send + 'static {
 pub enum Stopped {
     /// The server has served every client whose request was running or waiting.
     InOrder,
-    /// The time was up before every client was served.
+    /// The time was up before all clients were served.
     CutOff,
 }
 
@@ -58,7 +59,7 @@ const IN_ORDER: usize = 1;
 const CUT_OFF: usize = 2;
 
 struct Gate {
-    /// CLIENT times the number of clients inside, plus STOPPING once the server stops.
+    /// The number of clients inside, times CLIENT; plus STOPPING once the server stops.
     inside: AtomicUsize,
     outcome: AtomicUsize,
     decided: Latch,
@@ -95,7 +96,7 @@ impl Gate {
 }
 
 /// A client that is inside until this value is dropped. If no thread has served the client, the drop refuses
-/// it.
+/// the client.
 struct Guest<C: Connection> {
     connection: Option<C>,
     gate: Arc<Gate>,
@@ -154,8 +155,8 @@ impl<L: Listener> Server<L> {
         let stopped = loop {
             match self.gate.outcome() {
                 Some(stopped) => break stopped,
-                // This wait is masked: only the deadline must end it, and not the token of a task that has
-                // called `shutdown`.
+                // The deadline may end this wait. The token of a task that has called `shutdown` must not end
+                // this wait, so the wait is masked.
                 None => drop(masked(|| self.gate.decided.wait())),
             }
         };

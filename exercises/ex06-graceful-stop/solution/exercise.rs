@@ -17,8 +17,8 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends every wait in `accept`. Closing the listener twice is
-    /// harmless.
+    /// Lets no client connect any more, and makes every waiting `accept` return. Closing the listener twice
+    /// is harmless.
     fn close(&self);
 }
 
@@ -28,8 +28,8 @@ pub trait Connection: Send + 'static {
     /// call gives up. The call may panic, like any code. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that the client is refused. The call does not panic. A connection that is only dropped
-    /// is closed without an answer.
+    /// Tells the client at once that it is refused. The call does not panic. If a connection is dropped
+    /// before `serve` or `refuse` is called, it is closed without an answer.
     fn refuse(self);
 }
 
@@ -38,7 +38,7 @@ pub trait Connection: Send + 'static {
 pub enum Stopped {
     /// The server has served every client whose request was running or waiting.
     InOrder,
-    /// The time was up before every client was served.
+    /// The time was up before all clients were served.
     CutOff,
 }
 
@@ -50,7 +50,7 @@ pub struct Server<L: Listener> {
     cut_off: AtomicBool,
 }
 
-/// A connection on its way through the pool. If it is dropped before a thread serves it, it is refused.
+/// A connection on its way through the pool. The drop of a `Guest` refuses a connection that was not served.
 struct Guest<C: Connection> {
     connection: Option<C>,
     refused: Arc<AtomicUsize>,

@@ -19,8 +19,8 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends every wait in `accept`. Closing the listener twice is
-    /// harmless.
+    /// Lets no client connect any more, and makes every waiting `accept` return. Closing the listener twice
+    /// is harmless.
     fn close(&self);
 }
 
@@ -30,8 +30,8 @@ pub trait Connection: Send + 'static {
     /// call gives up. The call may panic, like any code. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that the client is refused. The call does not panic. A connection that is only dropped
-    /// is closed without an answer.
+    /// Tells the client at once that it is refused. The call does not panic. If a connection is dropped
+    /// before `serve` or `refuse` is called, it is closed without an answer.
     fn refuse(self);
 }
 
@@ -40,7 +40,7 @@ pub trait Connection: Send + 'static {
 pub enum Stopped {
     /// The server has served every client whose request was running or waiting.
     InOrder,
-    /// The time was up before every client was served.
+    /// The time was up before all clients were served.
     CutOff,
 }
 
@@ -70,7 +70,7 @@ impl<L: Listener> Server<L> {
     /// waits for no client.
     ///
     /// Any thread may call `shutdown`, even while another thread calls it, and again after the server has
-    /// ended. A request must not call `shutdown`, because this call would wait for the request itself.
+    /// ended. A request must not call `shutdown`, because this call waits for the request itself.
     pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
         todo!(
             "let no client in, wait for the accepted ones, cut off what is left when the time is up, and say which it was"

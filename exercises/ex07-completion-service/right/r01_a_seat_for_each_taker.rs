@@ -32,7 +32,7 @@ impl<T> Seat<T> {
     }
 }
 
-/// At any time, either there are no results or there are no seats.
+/// At any time, `results` or `seats` is empty.
 struct State<T> {
     results: VecDeque<Result<T, TaskError>>,
     seats: VecDeque<Arc<Seat<T>>>,
@@ -41,7 +41,7 @@ struct State<T> {
 }
 
 impl<T> State<T> {
-    /// Takes out the seats for which no result will come.
+    /// Removes and returns the seats for which no result will come.
     fn in_vain(&mut self) -> VecDeque<Arc<Seat<T>>> {
         if self.pending == 0 { std::mem::take(&mut self.seats) } else { VecDeque::new() }
     }

@@ -1,5 +1,5 @@
 //! Right: this answer uses only notify_one. When a thread leaves take() or try_take(), it wakes the next
-//! waiter if that waiter has a reason to wake. So the wake-up goes from waiter to waiter.
+//! waiter if that waiter has a reason to wake. So each waiter wakes the next waiter.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -50,7 +50,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
     ) -> Result<Canceller, RejectedSubmission<T>> {
         let handle = self.executor.submit(task)?;
         let canceller = handle.canceller();
-        // The task is counted before a thread can see its result, because it may have ended already.
+        // The task may have ended already, so it is counted before any thread can see its result.
         self.shared.state.lock().unwrap().outstanding += 1;
         let shared = Arc::clone(&self.shared);
         handle.on_done(move |result| {

@@ -10,14 +10,14 @@ use executor::{Cancelled, Executor, JoinTimeoutError, RejectedSubmission, TaskEr
 /// Milliseconds: a moment on the clock, or the time from one moment to another.
 pub type Millis = u64;
 
-/// Tells the time, and waits until a later time. The tests have their own clock: its time advances only while
-/// a thread waits on it.
+/// Tells the time, and lets a thread wait for a task. The tests have their own clock: its time advances only
+/// while a thread waits on it.
 pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and no longer than `at_most`.
-    /// If the task has ended, its result is returned even if `at_most` is 0.
+    /// Waits for the task, but no longer than `at_most` on this clock, like `TaskHandle::join_timeout`. If
+    /// the task has ended, its result is returned even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,
@@ -32,9 +32,9 @@ pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
 /// returns no later than `timeout` after the call.
 ///
 /// A job that has not ended by the deadline is cancelled, and a job that was not submitted by the deadline is
-/// never submitted: the outcome of both is `Err(TaskError::Cancelled)`. If the executor refuses a job, the
-/// jobs submitted before it are cancelled, and the refusal is returned as it is. If the caller is told to
-/// give up while it waits (`JoinTimeoutError::Interrupted`), the wait ends as it does at the deadline.
+/// never submitted. In both cases the outcome is `Err(TaskError::Cancelled)`. If the executor refuses a job,
+/// the jobs submitted before it are cancelled, and the refusal is returned as it is. If the caller is told to
+/// give up while it waits (`JoinTimeoutError::Interrupted`), the function does the same as at the deadline.
 pub fn invoke_all<T: Send + 'static>(
     executor: &impl Executor,
     clock: &impl Clock,

@@ -1,4 +1,4 @@
-//! Right: the outcome is an atomic number that one compare_exchange decides. Before that exchange, complete()
+//! Right: the outcome is an atomic number that one compare_exchange decides. Before the exchange, complete()
 //! stores its value as a candidate. The lock guards only the list of waiters.
 #![allow(unused)]
 
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use crate::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two halves of a shared future.
+/// Makes a shared future: returns its promise and the first future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     let place = Arc::new(Place {
         verdict: AtomicU8::new(OPEN),
@@ -36,7 +36,7 @@ struct Place<T> {
     verdict: AtomicU8,
     /// The value is here before the verdict can become `VALUE`, and stays here afterwards.
     candidate: Mutex<Option<Arc<T>>>,
-    /// The wakers, each with the name of its future. The deciding thread takes all wakers out.
+    /// The wakers, each with the name of its future. The thread that decides removes all wakers.
     waiting: Mutex<Vec<(u64, Waker)>>,
     decided: Condvar,
     names: AtomicU64,
@@ -57,8 +57,8 @@ impl<T> Place<T> {
         if self.verdict.compare_exchange(OPEN, verdict, Ordering::SeqCst, Ordering::SeqCst).is_err() {
             return false;
         }
-        // Waiters look at the verdict under this lock. Those that looked before the exchange are in the list
-        // or asleep; all later waiters find the verdict.
+        // Waiters look at the verdict under this lock. A waiter that looked before the exchange is in the
+        // list or asleep; a later waiter finds the verdict.
         let waiting = {
             let mut waiting = self.waiting.lock().unwrap();
             self.decided.notify_all();
@@ -69,13 +69,12 @@ impl<T> Place<T> {
     }
 }
 
-/// The half that provides the value. There is only one
-/// promise.
+/// The promise, with which one thread provides the value. There is only one promise.
 pub struct Promise<T> {
     place: Arc<Place<T>>,
 }
 
-/// The half that waits for the value. There may be many such futures for one value.
+/// A future, with which a thread or a task waits for the value. Many futures may wait for one value.
 pub struct SharedFuture<T> {
     place: Arc<Place<T>>,
     name: u64,
@@ -143,7 +142,7 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise keeps the waker, to wake it after the decision.
+    /// Returns the outcome if it is decided; if not, keeps the waker and wakes it after the decision.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         if let Some(outcome) = self.place.outcome() {
             return Poll::Ready(outcome);

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two halves of a shared future.
+/// Makes a shared future: returns its promise and the first future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     let place = Arc::new(Place(Mutex::new(State { outcome: None, line: Vec::new(), next: 1 })));
     (Promise(Arc::clone(&place)), SharedFuture { place, number: 0 })
@@ -88,11 +88,10 @@ impl<T> Place<T> {
     }
 }
 
-/// The half that provides the value. There is only one
-/// promise.
+/// The promise, with which one thread provides the value. There is only one promise.
 pub struct Promise<T>(Arc<Place<T>>);
 
-/// The half that waits for the value. There may be many such futures for one value.
+/// A future, with which a thread or a task waits for the value. Many futures may wait for one value.
 pub struct SharedFuture<T> {
     place: Arc<Place<T>>,
     number: u64,
@@ -148,7 +147,7 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise keeps the waker, to wake it after the decision.
+    /// Returns the outcome if it is decided; if not, keeps the waker and wakes it after the decision.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         let mut new = Waiting::Task { future: self.number, waker: context.waker().clone() };
         let mut state = self.place.0.lock().unwrap();

@@ -1,6 +1,7 @@
-//! Right: each future owns a place for one waker, and the shared state has a Weak of this place. poll() first
-//! leaves its waker and then looks at the outcome. The thread that decides first sets the outcome, and then
-//! collects the wakers. So the poller sees the outcome, or the deciding thread sees the waker.
+//! Right: each future owns a place for one waker, and the shared state has a Weak reference to this place.
+//! poll() first leaves its waker and then looks at the outcome. The thread that decides first sets the
+//! outcome, and then collects the wakers. So the poller sees the outcome, or the deciding thread sees the
+//! waker.
 #![allow(unused)]
 
 use std::future::Future;
@@ -9,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Arc, Condvar, Mutex, Weak};
 
-/// Makes the two halves of a shared future.
+/// Makes a shared future: returns its promise and the first future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     let state = State { outcome: None, mailboxes: Vec::new(), sweep_at: 8 };
     let place = Arc::new(Place { state: Mutex::new(state), decided: Condvar::new() });
@@ -65,13 +66,12 @@ impl<T> Place<T> {
     }
 }
 
-/// The half that provides the value. There is only one
-/// promise.
+/// The promise, with which one thread provides the value. There is only one promise.
 pub struct Promise<T> {
     place: Arc<Place<T>>,
 }
 
-/// The half that waits for the value. There may be many such futures for one value.
+/// A future, with which a thread or a task waits for the value. Many futures may wait for one value.
 pub struct SharedFuture<T> {
     place: Arc<Place<T>>,
     mailbox: Arc<Mailbox>,
@@ -132,7 +132,7 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise keeps the waker, to wake it after the decision.
+    /// Returns the outcome if it is decided; if not, keeps the waker and wakes it after the decision.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         if let Some(outcome) = self.place.outcome() {
             return Poll::Ready(outcome);
@@ -140,8 +140,8 @@ impl<T> Future for SharedFuture<T> {
         let waker = context.waker().clone();
         let before = self.mailbox.lock().unwrap().replace(waker);
         drop(before);
-        // Looks a second time, now that the waker is in its place. Perhaps another thread decided the outcome
-        // after the first look, and found the mailbox empty.
+        // Checks the outcome a second time, because the waker is in its place only now. Perhaps another
+        // thread decided the outcome after the first check, and found the mailbox empty.
         match self.place.outcome() {
             Some(outcome) => {
                 let unused = self.mailbox.lock().unwrap().take();

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two halves of a shared future.
+/// Makes a shared future: returns its promise and the first future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     let state = Mutex::new(State { outcome: None, wakers: Vec::new() });
     let shared = Arc::new(Shared { state, decided: Condvar::new() });
@@ -21,12 +21,12 @@ pub struct Cancelled;
 /// The outcome, which each waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
-/// The half that provides the value. There is only one promise.
+/// The promise, with which one thread provides the value. There is only one promise.
 pub struct Promise<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The half that waits for the value. There may be many such futures for one value.
+/// A future, with which a thread or a task waits for the value. Many futures may wait for one value.
 pub struct SharedFuture<T> {
     shared: Arc<Shared<T>>,
 }
@@ -103,14 +103,14 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise keeps the waker, to wake it after the decision.
+    /// Returns the outcome if it is decided; if not, keeps the waker and wakes it after the decision.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         let mut state = self.shared.state.lock().unwrap();
         if let Some(outcome) = &state.outcome {
             return Poll::Ready(outcome.clone());
         }
-        // The lock has been held since the look at the outcome, so the thread that decides will find this
-        // waker.
+        // This thread has held the lock since it checked the outcome, so the thread that decides will find
+        // this waker.
         if !state.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
             state.wakers.push(context.waker().clone());
         }

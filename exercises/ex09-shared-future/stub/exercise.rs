@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two halves of a shared future.
+/// Makes a shared future: returns its promise and the first future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     todo!("make the place that both ends share")
 }
@@ -21,13 +21,13 @@ pub struct Cancelled;
 /// The outcome, which every waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
-/// The half that provides the value. There is only one promise.
+/// The promise, with which one thread provides the value. There is only one promise.
 pub struct Promise<T> {
-    // What state do the halves share? The type `T` must be used somewhere:
+    // What state do the promise and the futures share? The type `T` must be used somewhere:
     place: std::marker::PhantomData<T>,
 }
 
-/// The half that waits for the value. There may be many such futures for one value.
+/// A future, with which a thread or a task waits for the value. Many futures may wait for one value.
 pub struct SharedFuture<T> {
     place: std::marker::PhantomData<T>,
 }
@@ -68,7 +68,7 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise keeps the waker, to wake it after the decision. It is
+    /// Returns the outcome if it is decided; if not, keeps the waker and wakes it after the decision. It is
     /// enough to wake the waker of the last poll.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         todo!("look, and leave `context.waker()` if there is nothing yet")

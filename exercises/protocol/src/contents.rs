@@ -1,4 +1,4 @@
-//! The book's table of contents, and the place of each exercise in it.
+//! The book's table of contents, and the place of each exercise in the table.
 
 use std::fs;
 use std::path::Path;
@@ -42,24 +42,24 @@ impl Contents {
         Self(summary.lines().filter_map(page).collect())
     }
 
-    /// Returns the place of a page; the first page has the place 0.
+    /// Returns the position of a page in the table of contents; the first page has the position 0.
     pub fn place(&self, name: &str) -> Option<usize> {
         self.0.iter().position(|page| page.name == name)
     }
 
-    /// Returns the page after which an exercise can be done: the first page that explains its subject. An
-    /// exercise that is no warm-up also comes after the page that explains how to do exercises.
+    /// Returns the page after which an exercise can be done: the first page that explains the exercise's
+    /// subject. An exercise that is no warm-up also comes after the page that explains how to do exercises.
     pub fn page_of(&self, exercise: &Exercise) -> Option<&Page> {
         Some(&self.0[self.place_of(exercise)?])
     }
 
-    /// Returns the place of the page after which an exercise can be done.
+    /// Returns the position of the page after which an exercise can be done.
     pub fn place_of(&self, exercise: &Exercise) -> Option<usize> {
         let explained = exercise.chapters.iter().filter_map(|chapter| self.place(chapter)).min();
         if exercise.warm_up { explained } else { explained.max(explained.and(self.place(HOW))) }
     }
 
-    /// Returns the page at this place.
+    /// Returns the page at this position in the table of contents.
     pub fn page(&self, place: usize) -> Option<&Page> {
         self.0.get(place)
     }

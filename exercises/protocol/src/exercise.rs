@@ -22,7 +22,7 @@ pub struct Exercise {
     /// Former names. A learner's progress under a former name still counts.
     #[serde(default)]
     pub formerly: Vec<String>,
-    /// The pages of the book that explain its subject, as file names.
+    /// The pages of the book that explain the exercise's subject, as file names.
     pub chapters: Vec<String>,
     /// True if the exercise is a warm-up: it takes a few lines, and comes before the page that explains how
     /// to do exercises.
@@ -31,15 +31,15 @@ pub struct Exercise {
     /// The model that tries the schedules of the exercise.
     #[serde(default)]
     pub model: Model,
-    /// The exercise whose answers must be judged by the learner's answer, which is a test.
+    /// If the learner's answer is a test: the exercise whose answers this test judges.
     #[serde(default)]
     pub judges: Option<String>,
     /// The knowledge that the learner needs for the exercise.
     pub needs: Vec<String>,
     /// Three hints: a question, a pointer, and nearly the answer.
     pub hints: Vec<String>,
-    /// The task of the second stage, in one sentence, if a long exercise is divided into two stages. One can
-    /// do the first stage without the second.
+    /// The task of the second stage, in one sentence, if a long exercise is divided into two stages. The
+    /// first stage can be done without the second stage.
     #[serde(default)]
     pub second_stage: Option<String>,
     /// A question to think about after the exercise is solved.
@@ -121,7 +121,7 @@ pub fn all(folder: &Path) -> anyhow::Result<Vec<Exercise>> {
     folders.into_iter().map(Exercise::read).collect()
 }
 
-/// Returns the names of the files under `right/`. A folder without `right/` has no such files.
+/// Returns the names of the files under `right/`. If the folder has no `right/`, the list is empty.
 fn right_answers(folder: &Path) -> anyhow::Result<Vec<String>> {
     let folder = folder.join("right");
     if !folder.is_dir() {
@@ -194,20 +194,21 @@ impl Exercise {
         self.folder.join("right").join(format!("{name}.rs"))
     }
 
-    /// Returns the path of the functions that check the properties.
+    /// Returns the path of the file with the functions that check the properties.
     pub fn suite(&self) -> PathBuf {
         self.folder.join("tests/suite/mod.rs")
     }
 
-    /// Returns the files with the programs that the learner's test judges: files of the other exercise, as
-    /// paths relative to this exercise's folder. The list is empty if the answer is no test.
+    /// Returns the paths of the files with the answers that the learner's test judges. The paths are relative
+    /// to this exercise's folder. The list is empty if the answer is no test.
     pub fn judged_files(&self) -> Vec<String> {
         let files = ["solution/exercise.rs", "right", "wrong.diff", "wrong"];
         let of = |name: &String| files.map(|file| format!("../{name}/{file}"));
         self.judges.iter().flat_map(of).collect()
     }
 
-    /// Returns true if answers use the library; then the package compiles the library for the model, too.
+    /// Returns true if the answers use the library; then the exercise's package also compiles the library for
+    /// the model.
     pub fn uses_the_library(&self) -> bool {
         fs::read_to_string(self.folder.join("Cargo.toml"))
             .is_ok_and(|package| package.contains("executor-model"))

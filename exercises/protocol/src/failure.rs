@@ -39,7 +39,7 @@ pub struct Failure {
     /// The output of the learner's code.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
-    /// True if the harness ended the property, because the property did not end without help.
+    /// True if the harness ended the property, because the property did not end by itself.
     pub hung: bool,
     /// The number of the schedule, or run, on which the failure was found. The number of the first schedule,
     /// or run, is 1.

@@ -3,7 +3,7 @@
 //!
 //! A file `exercises/graphs/NAME.json` is a [`Graph`]; `exercises/graphs/README.md` describes it.
 //! `exercises-harness` records the graph from running code, `exercises-proof` writes and checks the file, and
-//! with `cargo course schedule` a learner plays it.
+//! a learner plays the program with `cargo course schedule`.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use crate::schedule::Line;
 use crate::{Exercise, Wrong};
 
-/// The version of the format, which grows when a field changes its meaning or is removed.
+/// The version number of the format; the number grows when a field changes its meaning or is removed.
 pub const FORMAT: u32 = 1;
 
-/// A program for a human scheduler, as described in `kinds.toml`.
+/// A program in which a learner chooses the next thread, as `kinds.toml` describes it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
@@ -25,7 +25,7 @@ pub struct Program {
     pub name: String,
     /// The program's title.
     pub title: String,
-    /// The page of the book to which the exercise belongs, as a file name.
+    /// The file name of the exercise's page in the book.
     pub chapter: String,
     /// The number of minutes that the exercise takes.
     pub minutes: usize,
@@ -146,8 +146,8 @@ pub struct State {
     /// The thread that holds each lock. Threads are numbered: the number of a thread is its index in
     /// [`Graph::threads`].
     pub holders: Vec<Option<usize>>,
-    /// The moves in this state: one for each thread that can go on, or several for a notification that can
-    /// wake one of several threads. A state in which the run has ended has no moves.
+    /// The moves in this state: one move for each thread that can go on, or several moves if its notification
+    /// can wake one of several threads. A state in which the run has ended has no moves.
     pub moves: Vec<Move>,
     /// The end of the run, if the run has ended in this state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,7 +167,7 @@ pub struct Stand {
     pub next_line: Option<u32>,
 }
 
-/// A step of one thread, up to the next point at which another thread could run.
+/// A step of one thread, up to the next point at which another thread can run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
     /// Which thread.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::graph::Program;
 
-/// All exercises in `kinds.toml`; each kind keeps the order of the file.
+/// All exercises in `kinds.toml`; the exercises of each kind are in the order of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kinds {
@@ -35,7 +35,7 @@ pub struct Mend {
     pub name: String,
     /// The exercise's title.
     pub title: String,
-    /// The page of the book to which the exercise belongs, as a file name.
+    /// The file name of the exercise's page in the book.
     pub chapter: String,
     /// The number of minutes that the exercise takes.
     pub minutes: usize,
@@ -45,7 +45,7 @@ pub struct Mend {
     pub wrong: String,
 }
 
-/// A question about a piece of code, with the real outcome.
+/// A question about the outcome of some code, with the options and the right answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Predict {
@@ -53,7 +53,7 @@ pub struct Predict {
     pub name: String,
     /// The exercise's title.
     pub title: String,
-    /// The page of the book to which the exercise belongs, as a file name.
+    /// The file name of the exercise's page in the book.
     pub chapter: String,
     /// The number of minutes that the exercise takes.
     pub minutes: usize,
@@ -61,7 +61,7 @@ pub struct Predict {
     pub question: String,
     /// The letter of the right option.
     pub answer: char,
-    /// The options; the letter of the first one is `a`.
+    /// The options; the first option has the letter `a`.
     #[serde(rename = "option")]
     pub options: Vec<Choice>,
 }
@@ -88,10 +88,10 @@ pub struct Choice {
     pub seen: Option<String>,
 }
 
-/// The properties that all kinds of exercises have.
+/// The data that an exercise of any kind has.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Task<'a> {
-    /// Returns the command that begins the exercise.
+    /// The command that begins the exercise.
     pub kind: &'static str,
     pub name: &'a str,
     pub title: &'a str,
@@ -100,7 +100,8 @@ pub struct Task<'a> {
 }
 
 impl Kinds {
-    /// Reads `kinds.toml` in the exercises' folder. Without this file there are no such exercises.
+    /// Reads `kinds.toml` in the exercises' folder. If there is no such file, the result contains no
+    /// exercises.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or is invalid.

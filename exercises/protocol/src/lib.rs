@@ -14,7 +14,7 @@
 //!   as the text that a learner reads on a [`Terminal`]. A [`schedule`] has the steps that led to the
 //!   failure, and [`svg`] draws its picture. [`Place`] decides which failure of an answer the learner sees
 //!   first.
-//! * A [`graph`] is a small program with all of its schedules, in which a learner plays the scheduler.
+//! * A [`graph`] is a small program with all of its schedules; a learner plays the scheduler of this program.
 //! * [`Source`] examines the learner's file: it finds the names that bypass `crate::sync`, and the learner's
 //!   own tests.
 //! * [`PROPERTY`], [`ROUND`], [`TRACE`] and [`ONLY`] are the environment variables with which the programs
@@ -50,13 +50,13 @@ pub use source::{Refused, Source, WHY};
 pub use terminal::{Terminal, paragraph};
 pub use wrong::Wrong;
 
-/// Names the property that a test program must run in its own process.
+/// Names the one property that a test process must run.
 pub const PROPERTY: &str = "EXERCISE_PROPERTY";
 
 /// Chooses the schedules that the model tries: a learner gets round 0, and the proof uses other rounds.
 pub const ROUND: &str = "EXERCISE_ROUND";
 
-/// A directory. The directory into which a test program writes the result of each property: a [`State`] as
+/// The directory into which a test program writes the result of each property: a [`State`] as
 /// `<property>.json`.
 pub const TRACE: &str = "EXERCISE_TRACE";
 

@@ -61,13 +61,14 @@ impl Exercise {
     }
 }
 
-/// Returns the README with the given minutes in its first sentence that mentions minutes.
+/// Replaces the first sentence of the README that mentions minutes by the given minutes, and returns the new
+/// text.
 pub fn with_minutes(readme: &str, minutes: Minutes) -> Option<String> {
     let Range { start, end } = sentence(readme)?;
     Some(format!("{}{minutes}.{}", &readme[..start], &readme[end..]))
 }
 
-/// Returns the range of the first sentence that mentions minutes.
+/// Returns the byte range of the first sentence that mentions minutes.
 fn sentence(readme: &str) -> Option<Range<usize>> {
     const LAST: &str = "minutes.";
     let end = readme.find(LAST)? + LAST.len();
@@ -81,7 +82,7 @@ fn said(readme: &str) -> Option<Minutes> {
     Some(Minutes { least: least.parse().ok()?, most: most.parse().ok()? })
 }
 
-/// Returns the number of words to read, without commands.
+/// Returns the number of words that a learner must read; commands do not count.
 fn words(readme: &str) -> usize {
     let text = readme.split("```").step_by(2);
     text.map(|text| text.split_whitespace().count()).sum()

@@ -1,10 +1,10 @@
-//! A schedule: the steps of all threads, in their order. A schedule is plain data, for a picture or any other
-//! use after a run.
+//! A schedule: the steps of all threads, in their order. A schedule is plain data, from which for example a
+//! picture can be made after the test.
 //!
 //! Threads, locks and condition variables are numbered in the order in which they were made. A thread that is
 //! not running is either ready to go on or waiting. The last event of a waiting thread says what the thread
-//! waits for: [`Action::Want`], [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. The next event of
-//! the thread ends its wait.
+//! waits for: [`Action::Want`], [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. The thread waits
+//! until its next event.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub struct Schedule {
     pub threads: Vec<Thread>,
     /// The events, in the order in which they happened.
     pub events: Vec<Event>,
-    /// The event that decided the failure, if a rule of the diagnosis knows it.
+    /// The event that decided the failure, if a rule of the diagnosis has found this event.
     pub decisive: Option<usize>,
     /// The lines of the learner's file that the events name, ordered by their numbers.
     #[serde(default)]
@@ -57,10 +57,10 @@ pub struct Event {
 /// An action of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
-    /// The thread made a step of the property, which is described in words.
+    /// The thread made a step of the property; the text describes the step.
     Step(String),
     /// The thread found that the property does not hold, or the thread panicked; the text describes the
-    /// observation. This event is the last one.
+    /// observation. This event is the last event of the schedule.
     Fail(String),
     /// The thread started this other thread.
     Spawn(usize),
@@ -73,8 +73,8 @@ pub enum Action {
     Await(usize),
     /// The thread has waited until this other thread has ended.
     Join(usize),
-    /// The thread began to wait for something else, which is described in words: an object of the property,
-    /// or (if the event has a line of the learner's file) for example a message.
+    /// The thread began to wait for something that the text describes, such as an object of the property. If
+    /// the event has a line of the learner's file, the learner's code waits, for example for a message.
     Expect(String),
     /// The thread tried to take this lock and did not get it at once.
     Want(usize),
@@ -104,14 +104,14 @@ pub enum Action {
         condvar: usize,
         /// True for `notify_all`, false for `notify_one`.
         all: bool,
-        /// The threads whose wait was ended by this notification. On real threads, the recorder does not know
-        /// which of several waiting threads `notify_one` has woken; then the list is empty.
+        /// The threads that this notification woke. On real threads, the recorder does not know which of
+        /// several waiting threads `notify_one` has woken; then the list is empty.
         woken: Vec<usize>,
     },
 }
 
 impl Action {
-    /// Returns the thread that the action names, but not a thread that it wakes.
+    /// Returns the thread that the action names, but not a thread that the action wakes.
     fn other(&mut self) -> Option<&mut usize> {
         match self {
             Self::Spawn(thread) | Self::Await(thread) | Self::Join(thread) => Some(thread),
@@ -127,7 +127,7 @@ impl Schedule {
     }
 
     /// Keeps only the last events, up to the given number, and the threads that these events name. If the
-    /// decisive event is earlier, the events around it are kept instead.
+    /// decisive event comes before these events, the events around the decisive event are kept instead.
     pub fn shorten(&mut self, most: usize) {
         let from = self.events.len().saturating_sub(most);
         let from = self.decisive.map_or(from, |decisive| from.min(decisive.saturating_sub(most / 2)));
@@ -154,7 +154,7 @@ impl Schedule {
         self.threads = kept.iter().map(|&thread| std::mem::take(&mut self.threads[thread])).collect();
     }
 
-    /// Copies the lines that the events name from the text of the learner's file.
+    /// Copies, from the text of the learner's file, the lines that the events name.
     pub fn quote(&mut self, source: &str) {
         let lines: BTreeSet<u32> = self.events.iter().filter_map(|event| event.line).collect();
         let all: Vec<&str> = source.lines().collect();

@@ -4,7 +4,7 @@
 //! with a thread for each job also breaks the order of jobs. So the failures are shown in an order that
 //! begins with the one that says most about the mistake:
 //!
-//! 1. A failure in a step that the property tests comes before a failure in an `aside`, such as a pool that
+//! 1. A failure in a tested step of the property comes before a failure in an `aside`, such as a pool that
 //!    never ends.
 //! 2. A failure within the first [`SOON`] schedules comes before a rare failure, which may have another
 //!    cause. A failure on one of the first schedules also comes before a failure that occurs only if a wait
@@ -21,9 +21,9 @@
 
 use crate::{Exercise, Failure, Property};
 
-/// The number of first schedules on which a failure does not count as rare. On these schedules, the model
-/// ends no wait without a notification. So if an answer fails without such a wait, because another thread is
-/// faster, the learner sees that failure, with the faster thread.
+/// A failure on one of this many first schedules does not count as rare. On these schedules, the model ends
+/// no wait without a notification. So if an answer also fails because another thread is faster, the learner
+/// sees that failure, with the faster thread.
 pub const SOON: usize = 200;
 
 /// The place of a failure among the failures of an answer. The failure with the smallest `Place` is shown
@@ -38,7 +38,7 @@ pub struct Place {
 }
 
 impl Exercise {
-    /// Returns the place of a failure of the property of this name.
+    /// Returns the place of a failure; `property` is the name of the property that failed.
     pub fn place(&self, property: &str, failure: &Failure) -> Place {
         let listed = self.properties.iter().position(|listed| listed.name == property);
         let (stage, rank) = listed.map_or((0, 0), |n| (self.properties[n].stage, self.properties[n].rank));

@@ -60,7 +60,7 @@ impl Terminal {
         text
     }
 
-    /// Returns the text with characters that the terminal can show.
+    /// Replaces the characters that the terminal cannot show, and returns the text.
     pub fn show<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.ascii && !text.is_ascii() { Cow::Owned(to_ascii(text)) } else { Cow::Borrowed(text) }
     }

@@ -63,8 +63,7 @@ pub(super) struct WaitSet(Condvar);
 
 impl WaitSet {
     /// Calls `waits` while the lock is still held, so no notification can come between that call and the
-    /// wait. On real threads, this code cannot see the moment at which a woken thread waits only for the
-    /// lock.
+    /// wait. On real threads, this code cannot see when a woken thread begins to wait for the lock.
     pub(super) fn wait<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,

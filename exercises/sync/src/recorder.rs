@@ -1,4 +1,4 @@
-//! Takes the place of the recorder of `exercises-harness`, and records nothing.
+//! Replaces the recorder of `exercises-harness`, and records nothing.
 
 use std::panic::Location;
 

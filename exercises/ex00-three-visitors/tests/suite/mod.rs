@@ -20,7 +20,7 @@ struct Seen {
     over: Counter,
 }
 
-/// Makes visits. Each visit ends when all visits have begun.
+/// Makes visits. Each visit waits until all visits have begun, and then ends.
 fn visits(count: usize) -> (Arc<Seen>, Vec<Visit>) {
     let seen = Arc::new(Seen {
         begun: Counter::new("all visits to begin"),

@@ -240,8 +240,8 @@ pub fn shutdown_runs_what_was_accepted() {
         });
     }
     shut_down(pool);
-    // If shutdown() does not wait, a job that a worker has taken may still be running now. Another property
-    // checks that shutdown() waits.
+    // If shutdown() does not wait, a job that a worker has taken from the queue may still be running now.
+    // Another property checks that shutdown() waits.
     expect("waiting for the jobs that run", "", || {
         while live_threads() > 0 {
             thread::yield_now();

@@ -15,7 +15,7 @@ const NEVER_RELEASED: &str = "a promise that is dropped without a value has to s
                               Promise, change there what the waiter looks at, and notify after that. (A field of the promise, \
                               such as its Arc, is dropped only after drop() has returned.)";
 
-/// A value that must not be lost or copied. Each drop of such a value is counted.
+/// A value that must not be lost or copied. Each drop of this value is counted.
 struct Value(u32, Arc<Counter>);
 
 impl Drop for Value {

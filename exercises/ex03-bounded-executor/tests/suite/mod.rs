@@ -13,8 +13,8 @@ use super::exercise::BoundedExecutor;
 use crate::probe::{Counter, Shared, until_others_wait};
 use crate::sync::{Arc, thread};
 
-/// An inner executor under the property's control: it keeps the tasks until the property calls them, and
-/// refuses tasks if it is told to.
+/// An inner executor that the property controls: it keeps each task until the property runs the task, and
+/// refuses tasks if the property says so.
 #[derive(Clone)]
 struct Inner(Arc<InnerState>);
 
@@ -38,7 +38,7 @@ impl Inner {
         self.0.refuses.with(|now| *now = refuses);
     }
 
-    /// Takes out the oldest task that the executor keeps.
+    /// Removes and returns the oldest task that the executor keeps.
     fn take(&self) -> Task {
         Self::taken(self.0.tasks.with(VecDeque::pop_front))
     }
@@ -88,7 +88,7 @@ impl Executor for Inner {
 
 const NO_ROOM_YET: &str = "there is room, and execute() waits: is the semaphore made with `bound` permits?";
 
-/// Executes a job that must be let in.
+/// Executes a job, and fails if the job is refused.
 fn let_in(bounded: &BoundedExecutor<Inner>, cause: &str, job: impl FnOnce() + Send + 'static) {
     if expect("execute()", cause, || bounded.execute(job)).is_err() {
         fail(
@@ -98,7 +98,7 @@ fn let_in(bounded: &BoundedExecutor<Inner>, cause: &str, job: impl FnOnce() + Se
     }
 }
 
-/// Checks that there is room for exactly one job, now that no job is under way.
+/// Checks that the executor has room for exactly one job while it has no job.
 fn check_room_for_one(inner: &Inner, bounded: Arc<BoundedExecutor<Inner>>, cause: &'static str, twice: &str) {
     let before = inner.accepted();
     let_in(&bounded, cause, || {});

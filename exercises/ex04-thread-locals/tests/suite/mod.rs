@@ -13,8 +13,8 @@ use super::exercise::{IsolatingExecutor, Session, sign_in, sign_out, signed_in};
 use crate::probe::{Counter, Shared};
 use crate::sync::{Arc, thread};
 
-/// An inner executor that the property controls. It keeps its tasks until `run_one` is called, and refuses
-/// tasks while `refuses` is set.
+/// An inner executor that the property controls. This executor keeps its tasks until `run_one` is called, and
+/// refuses tasks while `refuses` is set.
 #[derive(Clone, Default)]
 struct Inner(Arc<InnerState>);
 
@@ -25,7 +25,7 @@ struct InnerState {
 }
 
 impl Inner {
-    /// Runs the oldest job on the calling thread, as a worker would.
+    /// Runs the oldest job on the calling thread, as a worker does.
     fn run_one(&self) -> Outcome {
         let task = self.0.tasks.with(VecDeque::pop_front);
         let task = task.unwrap_or_else(|| {
@@ -66,7 +66,7 @@ fn execute<E: Executor>(isolating: &IsolatingExecutor<E>, job: impl FnOnce() + S
     }
 }
 
-/// Begins a session, and counts its end.
+/// Begins a session whose end is counted.
 fn session(user: &'static str, ended: &Arc<Counter>) -> Session {
     let ended = Arc::clone(ended);
     Session::new(user, move || {

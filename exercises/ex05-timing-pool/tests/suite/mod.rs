@@ -12,7 +12,7 @@ use crate::sync::{Arc, thread};
 const AT_SIZE: &str = "every task counts, the three-hundredth like the first, and every running task has its own beginning, however many \
                        tasks run: where beginnings are kept, no two of those tasks may share a place";
 
-/// A pool with a timing, a clock that advances only when it is told to, and the summaries that were logged.
+/// A pool with a `Timing`, the clock that the property advances, and the summaries that were logged.
 struct Timed {
     pool: ThreadPoolExecutor,
     timing: Arc<Timing>,

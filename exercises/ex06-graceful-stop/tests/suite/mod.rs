@@ -183,7 +183,7 @@ pub fn nobody_who_was_accepted_is_hung_up_on() {
     check_answers(&server, &clients);
 }
 
-/// Checks, after the shutdown, that each client has had an answer and that `refused()` is right.
+/// Checks, after the shutdown, that each client has had an answer and that `refused()` is correct.
 fn check_answers(server: &Server<Arc<Door>>, clients: &[Arc<Client>]) {
     for client in clients {
         match client.fate() {

@@ -30,7 +30,7 @@ pub enum Fate {
 pub struct Client {
     pub name: String,
     fate: Shared<Fate>,
-    /// True if the client gives up when it is cancelled.
+    /// True if the client's request ends when the request is cancelled.
     obeys: bool,
     panics: bool,
     may_finish: Shared<bool>,
@@ -118,7 +118,7 @@ impl Connection for Link {
             let client = Arc::clone(client);
             let registration = token.on_cancel(move || {
                 client.wake_up.add();
-                // Gives the request, and then the pool, time to end before this callback returns.
+                // Yields, so that first the request and then the pool can end before this callback returns.
                 (0..A_WHILE).for_each(|_| thread::yield_now());
             });
             registration.keep(); // the drop of the registration would wait for the callback
@@ -140,11 +140,11 @@ impl Drop for Link {
     }
 }
 
-/// A listener without a network: clients stand in a queue until they are accepted.
+/// A listener without a network: clients wait in a queue until they are accepted.
 pub struct Door {
     outside: Shared<VecDeque<Arc<Client>>>,
     is_closed: Shared<bool>,
-    /// The number of clients that came, plus one when the listener is closed.
+    /// The number of clients that have connected, plus one when the listener is closed.
     events: Counter,
     closed: Counter,
     pub accepts: Counter,

@@ -24,7 +24,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// Takes out the task at the given place in the queue.
+    /// Removes and returns the task at the given position in the queue.
     fn remove(&self, place: usize) -> Task {
         self.tasks.with(|tasks| tasks.remove(place)).unwrap_or_else(|| {
             fail(
@@ -78,7 +78,7 @@ impl Threads {
     }
 }
 
-/// Makes a service whose tasks stay on a desk until the property runs them.
+/// Makes a service over an executor that keeps each task until the property runs the task.
 fn at_a_desk() -> (Arc<Desk>, Arc<Service<Arc<Desk>>>) {
     let desk = Arc::<Desk>::default();
     (Arc::clone(&desk), Arc::new(CompletionService::new(desk)))
@@ -155,7 +155,7 @@ const ASLEEP: &str =
 const HAS_ENDED: &str = "a task has ended, and its result is nowhere to be found";
 const NOTHING_LEFT: &str = "no task is left whose result could come, and take() waits for a result";
 
-/// Calls take() once more, after every result has been taken.
+/// Checks that take() returns `None` after every result has been taken.
 fn check_end<E: Executor>(service: &Service<E>) {
     let taken = take(service, NOTHING_LEFT);
     check(&taken, "None", "a take() after the last result", "a result comes once");

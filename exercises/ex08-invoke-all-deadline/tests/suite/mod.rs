@@ -164,8 +164,8 @@ pub fn what_has_not_ended_in_time_is_cancelled() {
     }
 }
 
-/// A clock that lets the first job begin. After that, the time is up when a thread waits for a job that has
-/// not ended.
+/// A clock whose `join` first waits until the first job has begun. If the joined job has not ended by then,
+/// the time is up at once.
 struct Impatient {
     first_runs: Arc<Counter>,
     passed: Shared<Millis>,

@@ -10,10 +10,11 @@ use crate::probe::Shared;
 
 pub const NEVER: Millis = Millis::MAX;
 
-/// The time at which a property begins. It is not zero, because real clocks do not begin at zero either.
+/// The time at which a property begins. `START` is not zero, because a real clock does not begin at zero.
 pub const START: Millis = 1_000;
 
-/// The number of calls of the clock after which the answer counts as polling instead of waiting.
+/// If an answer calls the clock this often and nothing happens meanwhile, the property fails: the answer
+/// polls instead of waiting.
 const PATIENCE: usize = 1_000;
 
 /// An executor and a clock in one object: each job takes as long as the property says, and all jobs run at
@@ -28,7 +29,7 @@ pub struct Simulation {
     pub submission: Millis,
     /// The number of jobs that the executor accepts.
     pub room: Option<usize>,
-    /// True if a caller that waits is told to give up at once, as a cancelled task would be.
+    /// True if a caller that waits is told to give up at once, as happens in a cancelled task.
     pub interrupts: bool,
     pub state: Shared<State>,
 }

@@ -24,7 +24,7 @@ struct Awaiting {
 /// A waker that records that the task must be polled again, as the waker of a runtime does.
 struct Woken {
     times: Counter,
-    /// A closure that runs on the thread that wakes the task: a runtime's waker may run code there.
+    /// Code that the waker runs on the thread that wakes the task, as the waker of a runtime may do.
     also: Shared<Option<Box<dyn FnOnce() + Send>>>,
 }
 
@@ -64,7 +64,8 @@ impl Awaiting {
         }
     }
 
-    /// Waits until the task is woken after an unsuccessful poll, and then waits as `.await` does.
+    /// Waits until the task is woken after an unsuccessful poll, and then polls until the outcome is decided,
+    /// as `.await` does.
     fn wait_to_be_woken(self, cause: &str) -> Outcome<u32> {
         expect("waiting for an asynchronous task to be woken", cause, || self.woken.times.wait_for(1));
         self.wait(cause)
@@ -249,7 +250,7 @@ pub fn a_dropped_future_changes_nothing_for_the_others() {
     one_of_two_futures_of_a_task_is_dropped();
 }
 
-/// Checks a task that polls two futures with the same waker, and then drops one of these futures.
+/// Tests a task that first polls two futures with the same waker and then drops one of these futures.
 fn one_of_two_futures_of_a_task_is_dropped() {
     let (promise, future) = promise();
     let mut first = Awaiting::new(&future);

@@ -1,4 +1,4 @@
-//! Makes modules of the answers to an exercise, inside another exercise's suite.
+//! Turns the answers to an exercise into modules of another exercise's suite.
 //!
 //! The macro writes the texts of the answers into the suite; it does not write the paths of their files. A
 //! line of an answer must not count as a line of the learner's file; besides, a wrong answer has no file.
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use exercises_protocol::Exercise;
 
-/// An answer, with a text about it.
+/// An answer to the exercise, and a text about the answer.
 struct Answer {
     kind: &'static str,
     name: String,
@@ -30,7 +30,7 @@ pub(super) fn all(wanted: &[String]) -> anyhow::Result<String> {
         let _ = writeln!(code, "pub mod {name} {{\n{text}\n}}");
         let _ = write!(each, "{kind} {name} {:?};", about.trim_end_matches('.'));
     }
-    // The compiler must see the files, because otherwise Cargo would not notice when they change.
+    // The compiler must read the files: only then does Cargo notice when a file changes.
     for path in files(exercise) {
         let _ =
             write!(code, "const _: &[u8] = include_bytes!({:?});", path.canonicalize()?.to_string_lossy());

@@ -27,7 +27,7 @@ enum Doing {
     Nothing,
     /// The thread was started, and has done nothing yet.
     Started,
-    /// The thread runs, or could run.
+    /// The thread runs, or is ready to run.
     Runs,
     /// The thread waits for a lock.
     WantsLock,
@@ -67,8 +67,8 @@ struct Row {
 }
 
 impl Row {
-    /// Returns true if the other step is a repetition of this step. If repeated steps were not joined, a
-    /// spinning thread would fill a picture.
+    /// Returns true if the other step is a repetition of this step. Repeated steps are joined, so that a
+    /// spinning thread does not fill the picture.
     fn is_repeated_by(&self, other: &Self) -> bool {
         let same = (self.thread, &self.words, self.line) == (other.thread, &other.words, other.line);
         same && !self.mark && !other.mark && self.after == other.after && other.arrows.is_empty()
@@ -88,8 +88,8 @@ struct Picture<'a> {
     rows: Vec<Row>,
     /// The activity of each thread before the first row.
     before: Vec<Bar>,
-    /// The number of rows that are not drawn above the first drawn row; `later` is the number of such rows
-    /// below the last drawn row.
+    /// The number of rows that are left out before the first drawn row; `later` is the number of rows that
+    /// are left out after the last drawn row.
     earlier: usize,
     later: usize,
     /// The number of threads that have no lane; their rows are not drawn.
@@ -177,8 +177,8 @@ fn lanes(schedule: &Schedule, rows: &[Row], most: usize) -> (Vec<usize>, usize) 
     (threads, others)
 }
 
-/// Returns the first activity of every thread, and a row for each step. Taking a lock and the steps under
-/// that lock make one row, if no other thread made a step in between.
+/// Returns the first activity of every thread, and a row for each step. If no other thread makes a step in
+/// between, the taking of a lock and the steps under this lock are one row.
 fn all_rows(schedule: &Schedule) -> (Vec<Bar>, Vec<Row>) {
     let mut world = World::of(schedule);
     let before = world.bars();

@@ -61,7 +61,7 @@ struct Columns {
     width: usize,
 }
 
-/// A drawing that grows by lines at its bottom.
+/// A drawing to which lines are added at the bottom.
 struct Drawing {
     svg: String,
     /// The vertical position of the next line of text.
@@ -139,7 +139,7 @@ impl Columns {
         Self { lanes, names, words, code, width: (end + MARGIN).max(2 * MARGIN + TEXT * SIGN) }
     }
 
-    /// Returns the middle of a thread's lane.
+    /// Returns the horizontal position of the middle of a thread's lane.
     fn lane(&self, picture: &Picture<'_>, thread: usize) -> usize {
         self.lanes + LANE * picture.lane(thread).unwrap_or(0)
     }

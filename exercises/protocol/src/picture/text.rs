@@ -20,7 +20,7 @@ const WORDS: std::ops::RangeInclusive<usize> = 20..=46;
 /// The smallest number of columns for the learner's lines beside the steps; if there are fewer columns, the
 /// lines are written below the steps.
 const CODE: usize = 40;
-/// The largest number of the learner's lines that are written below.
+/// The largest number of the learner's lines that are written below the steps.
 const MOST_CODE: usize = 12;
 
 /// The widths of the parts of a picture, in columns.

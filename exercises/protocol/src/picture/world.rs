@@ -72,7 +72,7 @@ impl<'a> World<'a> {
     }
 
     /// Returns true if this event is interesting for a reader. An attempt to lock is interesting only if
-    /// another thread held the lock or took it first, or if the thread itself holds it.
+    /// another thread held the lock or took it first, or if the thread itself already holds the lock.
     pub(super) fn is_told(&self, n: usize) -> bool {
         let event = &self.schedule.events[n];
         let Action::Want(lock) = event.action else { return true };
@@ -81,7 +81,7 @@ impl<'a> World<'a> {
         is_held || next.is_some_and(|next| next != event.thread)
     }
 
-    /// Frees a lock. If a waiting thread gets the lock next, that thread goes on.
+    /// Frees a lock. If a waiting thread gets the lock next, returns that thread, because it goes on.
     fn let_go(&mut self, n: usize, lock: usize) -> Vec<usize> {
         self.holders.remove(&lock);
         let next = self.next_owner(n, lock).filter(|next| *next != self.schedule.events[n].thread);

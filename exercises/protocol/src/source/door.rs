@@ -59,7 +59,7 @@ const NO_MACHINE: &str = "nothing of the kind: take as many threads as you are a
 
 impl Source<'_> {
     /// Returns the names that bypass `crate::sync`, in the order of their lines. The learner's own tests may
-    /// use such names.
+    /// use names that bypass `crate::sync`.
     pub fn refused(&self) -> Vec<Refused> {
         let mut refused: Vec<Refused> = self.words.iter().filter_map(|word| self.refuse(word)).collect();
         refused.sort_by_key(|refused| refused.line);

@@ -1,5 +1,5 @@
-//! Examines the learner's file before it is compiled: finds the paths that it names, and the learner's own
-//! tests.
+//! Examines the learner's file before it is compiled: finds the paths that the file names, and the learner's
+//! own tests.
 //!
 //! The text is cut into tokens by the compiler's rules, so words in a comment or a string do not count as
 //! paths.
@@ -70,7 +70,7 @@ impl<'a> Source<'a> {
         (!self.own_tests.is_empty()).then(|| self.text.char_indices().map(kept).collect())
     }
 
-    /// Returns the orderings of atomics other than `SeqCst` that the file names, each with its lines.
+    /// Returns the atomic orderings other than `SeqCst` that the file names, each ordering with its lines.
     pub fn weak_orderings(&self) -> Vec<(&'static str, Vec<usize>)> {
         let named = |ordering: &'static str| {
             let path = format!("Ordering::{ordering}");
@@ -136,7 +136,7 @@ fn collect(tokens: &[TokenTree], within: Within<'_>, words: &mut Vec<Word>) {
 }
 
 /// Adds the path that begins with `first`, the paths that follow in braces of a `use`, and the paths in the
-/// argument of a macro. Returns the place of the next token.
+/// argument of a macro. Returns the index of the next token.
 fn add_path(
     tokens: &[TokenTree],
     mut next: usize,

@@ -10,8 +10,8 @@ const PLAIN: [&str; 17] = [
     "u64", "u128", "usize",
 ];
 
-/// Returns true if a `static` item is plain data; `item` has the tokens after the word `static`. A type with
-/// its own name is not plain data, because its contents are not known here.
+/// Returns true if a `static` item is plain data; `item` has the tokens after the word `static`. A type that
+/// is not built into Rust is not plain data, because its contents are not known here.
 pub(super) fn is_plain(item: &[TokenTree]) -> bool {
     let Some(colon) = item.iter().position(|token| is_punct(Some(token), ':')) else { return false };
     let kind = &item[colon + 1..];

@@ -105,8 +105,8 @@ pub fn park_timeout<D: ThereIsNoClock>(_: D) {
     unreachable!("{NEVER}")
 }
 
-/// Not available in an exercise, because under the model the result would be true on all threads at the same
-/// time.
+/// Not available in an exercise, because under the model a panic of one thread makes the result true on all
+/// threads.
 pub fn panicking() -> bool
 where
     for<'a> &'a (): ThereIsNoPanicking,
@@ -122,12 +122,12 @@ where
     unreachable!("{NEVER}")
 }
 
-/// Not available in an exercise, because state belongs in a struct.
+/// Not available in an exercise, because an answer must keep its state in a struct.
 #[derive(Debug)]
 pub struct Once(());
 
 impl Once {
-    /// Not available in an exercise, because state belongs in a struct.
+    /// Not available in an exercise, because an answer must keep its state in a struct.
     #[expect(clippy::new_without_default, reason = "that of std has no default")]
     pub const fn new() -> Self
     where
@@ -136,18 +136,19 @@ impl Once {
         Self(())
     }
 
-    /// Not available in an exercise, because state belongs in a struct.
+    /// Not available in an exercise, because an answer must keep its state in a struct.
     pub fn call_once(&self, _: impl FnOnce()) {
         unreachable!("{NEVER}")
     }
 
-    /// Not available in an exercise, because state belongs in a struct.
+    /// Not available in an exercise, because an answer must keep its state in a struct.
     pub fn is_completed(&self) -> bool {
         unreachable!("{NEVER}")
     }
 }
 
-/// Not available in an exercise, because state belongs in a struct, and a shared value in a `Mutex`.
+/// Not available in an exercise, because an answer must keep its state in a struct, and a shared value in a
+/// `Mutex`.
 #[derive(Debug)]
 pub struct OnceLock<T: ThereIsNoOnce>(T);
 
@@ -189,7 +190,7 @@ impl<T: ThereIsNoOnce> Default for OnceLock<T> {
     }
 }
 
-/// Not available in an exercise, because state belongs in a struct.
+/// Not available in an exercise, because an answer must keep its state in a struct.
 #[derive(Debug)]
 pub struct LazyLock<T: ThereIsNoOnce, F = fn() -> T>(T, F);
 

@@ -19,8 +19,8 @@ impl Barrier {
         Self { inner: backend::Barrier::new(threads) }
     }
 
-    /// Waits at the barrier until as many threads wait there as the number that `new` was given. One of the
-    /// threads that have waited is told that it is the leader.
+    /// Waits until the number of threads at the barrier is the number that `new` was given. The result tells
+    /// one of these threads that it is the leader.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         let at = Location::caller();

@@ -22,7 +22,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 }
 
 /// Makes a channel with room for `bound` messages. If `bound` is 0, a sender waits until the receiver has
-/// received its message.
+/// received the message.
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     let (sender, receiver) = new(Some(bound));
     (SyncSender(sender), receiver)
@@ -111,7 +111,7 @@ impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         let mut state = self.channel.state();
         state.received_by_nobody = true;
-        // In a channel with the bound 0, the message still belongs to the sender that waits.
+        // In a channel with the bound 0, the sender that waits still owns the message.
         let rest = if state.bound == Some(0) { VecDeque::new() } else { std::mem::take(&mut state.messages) };
         drop(state);
         self.channel.room.notify_all();

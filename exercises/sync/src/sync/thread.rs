@@ -276,8 +276,7 @@ impl Thread {
         self.0.name.as_deref()
     }
 
-    /// Ends the current `park` of the thread; if the thread is not parked, makes its next `park` return at
-    /// once.
+    /// Wakes the thread from `park`; if the thread is not parked, makes its next `park` return at once.
     #[track_caller]
     pub fn unpark(&self) {
         let Parking { token, unparked } = self.parking();
