@@ -53,9 +53,9 @@ pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. The executor calls each job that it takes, before `execute` returns or
-    /// later, on any thread. An executor that ends drops the jobs that it has not called. The executor
-    /// catches a panic of the job.
+    /// Takes a job or refuses it. The executor calls each job that it takes, on any thread, before or after
+    /// `execute` returns. An executor that ends drops the jobs that it has not called. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -162,7 +162,8 @@ impl Places {
     fn wait_for_one(this: &Arc<Self>) -> Option<Place> {
         while !this.stopped.load(Ordering::SeqCst) {
             this.waiting.lock().unwrap().push(thread::current());
-            // After this check, a thread that gives a place back finds this thread in the list.
+            // If this check finds no place, every thread that gives a place back later finds this thread in
+            // the list.
             if let Some(place) = Self::take(this) {
                 this.wake_all(); // a loop that was woken for this place may find another place
                 return Some(place);

@@ -76,8 +76,8 @@ impl LogQueue {
         todo!("take what waits, and hand it out while no lock is held")
     }
 
-    /// Stops the queue: every later put() is refused, and so is every put() that waits. `stop` returns at
-    /// once, and run() still writes the accepted lines.
+    /// Stops the queue: every later put() and every waiting put() is refused. `stop` returns at once, and
+    /// run() still writes the accepted lines.
     pub fn stop(&self) {
         todo!("accept nothing from now on, and tell the threads that wait")
     }

@@ -70,7 +70,7 @@ struct Book<T> {
     token: Token,
 }
 
-/// The place of a task, which is empty once the task has begun or was handed back.
+/// The place of a task; the place is empty after the task has begun or was handed back.
 type Place<T> = Arc<Mutex<Option<(T, Job)>>>;
 
 struct State<T> {

@@ -1,4 +1,4 @@
-//! The queue that the properties give to an answer, and calls that check what the log promises.
+//! The queue that the tests hand to an answer, and calls that check what the log promises.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,8 @@ pub const CLIENT_WAITS: &str = "log() waits for room in the queue and for nothin
 pub const SPINS: &str = "run() calls take() again and again, and keeps a core busy for nothing: take() waits until there is a line or a \
                          thread wakes it, and one wake() ends one take()";
 
-/// A queue for tests: a property can change its room and interrupt the clients that wait.
+/// A queue for tests: a property can change how many lines fit into the queue, and can interrupt the clients
+/// that wait.
 pub struct Queue {
     state: Mutex<State>,
     changed: Condvar,
@@ -204,8 +205,8 @@ impl World {
         written
     }
 
-    /// Waits for the end of the writer, and checks that it has written all lines, and the lines of each
-    /// client in their order.
+    /// Waits for the end of the writer, and checks that it has written all lines, with the lines of each
+    /// client in their original order.
     pub fn ends_with_many(&mut self, clients: &[Vec<String>], cause: &str) {
         self.ends(NOT_ENDED);
         let written = self.written.with(|written| written.clone());
