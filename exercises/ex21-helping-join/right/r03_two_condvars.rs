@@ -153,8 +153,8 @@ impl Pool {
         }
     }
 
-    /// Waits until the queue contains the given half or a part of it, and takes that entry out. Returns
-    /// `None` if the half has ended.
+    /// Waits until the queue contains the given half or a part of that half, and takes this entry out of the
+    /// queue. Returns `None` if the half has ended.
     fn next_towards(&self, half: &Arc<Task>) -> Option<Entry> {
         let mut state = self.shared.state.lock().unwrap();
         loop {

@@ -144,8 +144,8 @@ impl Pool {
         }
     }
 
-    /// Waits until the half or a part of it is in the queue, and takes that entry out. Returns `None` if the
-    /// half has ended.
+    /// Waits until the half or a part of the half is in the queue, and takes this entry out of the queue.
+    /// Returns `None` if the half has ended.
     fn next_towards(&self, half: &Arc<Task>) -> Option<Entry> {
         let mut state = self.shared.state.lock().unwrap();
         loop {

@@ -55,7 +55,8 @@ pub struct Counts {
 
 /// A queue for lines from many threads to one writer.
 pub struct LogQueue {
-    // Add the room. Behind one lock, add the lines, the gaps, the counts, and whether the queue is stopped.
+    // Add the room. Add fields behind one lock: the lines, the gaps, the counts, and a flag that says whether
+    // the queue is stopped.
 }
 
 impl LogQueue {

@@ -70,7 +70,7 @@ struct Book<T> {
     state: Mutex<State<T>>,
     /// Notified when the executor is stopped, and when the last task ends after the stop.
     changed: Condvar,
-    /// The token of all jobs, which `stop` cancels.
+    /// The token that all jobs get, and that `stop` cancels.
     token: Token,
 }
 

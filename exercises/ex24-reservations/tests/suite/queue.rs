@@ -48,7 +48,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Interrupts the put() of the given line, which then returns the line.
+    /// Interrupts the put() of the given line; that put() then returns the line.
     pub fn interrupt(&self, line: &'static str) {
         step(&format!("interrupts the client that waits with {line:?}"));
         self.state.lock().unwrap().interrupted.push(line);
@@ -240,7 +240,7 @@ impl World {
     }
 }
 
-/// Starts a thread with a name, which messages can show.
+/// Starts a thread with a name; messages can show this name.
 pub fn start<R: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> R + Send + 'static,

@@ -98,7 +98,7 @@ impl Paper {
     }
 }
 
-/// Starts a thread with a name, which messages can show.
+/// Starts a thread with a name; messages can show this name.
 pub fn start<R: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> R + Send + 'static,
