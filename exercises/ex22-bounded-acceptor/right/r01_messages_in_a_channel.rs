@@ -86,13 +86,14 @@ struct Places {
     stopped: AtomicBool,
 }
 
-/// A place that is taken. Dropping the value makes the place free again.
+/// A place that is taken. Dropping a `Place` makes the place free again.
 struct Place(Arc<Places>);
 
 /// A client that has a place. If the guest is dropped before a thread serves it, the client is refused.
 struct Guest<C: Connection> {
     connection: Option<C>,
-    /// Dropped after `Guest::drop` has run, so the place becomes free only when the client has its answer.
+    /// This field is dropped after `Guest::drop` has run, so the place becomes free only when the client has
+    /// its answer.
     place: Place,
 }
 

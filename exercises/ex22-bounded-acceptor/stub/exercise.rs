@@ -1,5 +1,5 @@
-//! A bounded acceptor: an accept loop with a bounded number of places for clients, and a policy for the time
-//! when all places are taken.
+//! A bounded acceptor: an accept loop with a bounded number of places for clients, and a policy for clients
+//! that come while all places are taken.
 //!
 //! This is the only file to edit. `cargo test -p ex22-bounded-acceptor` checks the answer.
 #![allow(unused)]

@@ -77,8 +77,8 @@ impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
         Self { transport, handler, limits, input, output, ready: Ready::default(), end: None }
     }
 
-    /// Reads, answers requests and writes as much as is possible without waiting, up to the limit of a turn.
-    /// `ready` contains the directions that the poller has reported since the last turn.
+    /// Reads input, answers requests and writes answers, as far as possible without waiting, up to the limit
+    /// of a turn. `ready` contains the directions that the poller has reported since the last turn.
     pub fn turn(&mut self, ready: Ready) -> Next {
         self.ready.readable |= ready.readable;
         self.ready.writable |= ready.writable;

@@ -107,8 +107,8 @@ impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
         }
     }
 
-    /// Reads, answers requests and writes as much as is possible without waiting, up to the limit of a turn.
-    /// `ready` contains the directions that the poller has reported since the last turn.
+    /// Reads input, answers requests and writes answers, as far as possible without waiting, up to the limit
+    /// of a turn. `ready` contains the directions that the poller has reported since the last turn.
     pub fn turn(&mut self, ready: Ready) -> Next {
         self.can_read |= ready.readable;
         self.can_write |= ready.writable;
@@ -128,7 +128,7 @@ impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
         Next::Again
     }
 
-    /// Returns the value of a turn in which no further step is possible.
+    /// Returns the value for a turn in which no step is possible any more.
     fn rests(&self) -> Next {
         match self.phase {
             Phase::Ended(end) if self.output.is_empty() => Next::Close(end),

@@ -71,8 +71,8 @@ impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
         todo!("keep all of it")
     }
 
-    /// Reads, answers requests and writes as much as is possible without waiting, up to the limit of a turn.
-    /// `ready` contains the directions that the poller has reported since the last turn.
+    /// Reads input, answers requests and writes answers, as far as possible without waiting, up to the limit
+    /// of a turn. `ready` contains the directions that the poller has reported since the last turn.
     pub fn turn(&mut self, ready: Ready) -> Next {
         todo!("read, answer and write as long as something of it can be done, and say what comes next")
     }

@@ -184,8 +184,7 @@ impl Bench {
         }
     }
 
-    /// Counts a join that begins. Returns `Some` if this join must fail: the halves that the joiner must
-    /// call.
+    /// Counts a join that begins. If this join must fail, returns the halves that the joiner must call.
     fn begins(&self) -> Option<Calls> {
         let (joins, open) = self.seen.with(|seen| {
             seen.joins += 1;
