@@ -63,8 +63,8 @@ pub struct LogQueue {
 
 #[derive(Default)]
 struct State {
-    /// The waiting lines by their numbers; the flag of a line is true if the line may be dropped to make
-    /// room.
+    /// The waiting lines, with their numbers as keys; the flag of a line is true if the line may be dropped
+    /// to make room.
     lines: BTreeMap<u64, (String, bool)>,
     /// The number of the next line that is accepted or dropped.
     next: u64,

@@ -103,7 +103,7 @@ pub struct World {
 }
 
 impl World {
-    /// Makes a log without a writer, and a queue with the given room.
+    /// Makes a log without a writer, and the log's queue, which has room for the given number of lines.
     pub fn new(room: usize) -> Self {
         let queue = Queue::new(room);
         let log = Arc::new(Log::new(Arc::clone(&queue) as Arc<dyn Lines>));
