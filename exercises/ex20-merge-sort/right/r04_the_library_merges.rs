@@ -1,5 +1,5 @@
-//! Right: slice::sort does the merge, because it detects the two sorted runs. The joiner gets the right half
-//! first.
+//! Right: the two halves are merged by slice::sort, which detects the two sorted runs. The joiner gets the
+//! right half first.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use crate::sync::{Arc, Mutex, thread};
 
 // ----- Given. -----
 
-/// The error for a part that is not sorted, because a sort inside the part panicked or was never called.
+/// The error for a part that could not be sorted: a sort inside the part panicked or was never called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed;
 

@@ -9,7 +9,7 @@ use crate::sync::{Arc, Mutex, thread};
 
 // ----- Given. -----
 
-/// The error for a part that is not sorted, because a sort inside the part panicked or was never called.
+/// The error for a part that could not be sorted: a sort inside the part panicked or was never called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed;
 
@@ -56,8 +56,8 @@ fn try_to_sort<T: Ord + Clone + Send + Sync>(
     }
     let mut merged: Vec<&T> = Vec::new();
     let (mut left, mut right) = (left.iter().rev().peekable(), right.iter().rev().peekable());
-    // Merges from the end: the larger of two items comes last, and of two equal items the right item comes
-    // last.
+    // Merges from the end: each step takes the larger of the two last items, or the right item if the two are
+    // equal.
     while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
         let last = if one > other { left.next() } else { right.next() };
         merged.extend(last);

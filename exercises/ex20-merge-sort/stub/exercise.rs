@@ -10,7 +10,7 @@ use crate::sync::{Arc, Mutex, thread};
 
 // ----- Given. -----
 
-/// The error for a part that is not sorted, because a sort inside the part panicked or was never called.
+/// The error for a part that could not be sorted: a sort inside the part panicked or was never called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed;
 

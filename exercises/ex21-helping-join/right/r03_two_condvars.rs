@@ -1,5 +1,5 @@
 //! Right: workers without work wait on one Condvar, and workers that wait for a half wait on a second
-//! Condvar. Only one of the workers without work is woken.
+//! Condvar. New work in the queue wakes only one of the workers without work.
 #![allow(unused)]
 
 use std::any::Any;
@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
 
-// ----- Given: a pool that is right for jobs that do not wait. Add to the queue and the workers what `join`
+// ----- Given: a pool that works for jobs that do not wait. Add to the queue and the workers what `join`
 // needs. -----
 
 /// A closure that a worker calls once.
@@ -22,7 +22,7 @@ struct Task {
     parent: Option<Arc<Task>>,
 }
 
-/// An entry of the queue. The thread that takes an entry out of the queue must run its work.
+/// An entry of the queue. The thread that takes an entry out of the queue must run the work of that entry.
 type Entry = (Arc<Task>, Work);
 
 thread_local! {
@@ -30,7 +30,7 @@ thread_local! {
     static RUNS: RefCell<Option<Arc<Task>>> = const { RefCell::new(None) };
 }
 
-/// Runs jobs on a fixed number of threads of its own. A clone is a handle of the same pool; each job that
+/// Runs jobs on a fixed number of threads of its own. A clone is a handle to the same pool; each job that
 /// calls `join` has a clone.
 #[derive(Clone)]
 pub struct Pool {
@@ -47,7 +47,8 @@ struct Shared {
 
 struct State {
     queue: VecDeque<Entry>,
-    /// The halves that have ended; a half stays in this list until its join() has seen it.
+    /// The halves that have ended; a half stays in this list until the join() that waits for the half has
+    /// found it here.
     ended: Vec<Arc<Task>>,
     shutting_down: bool,
     threads: Vec<thread::JoinHandle<()>>,
@@ -152,8 +153,8 @@ impl Pool {
         }
     }
 
-    /// Waits until the queue contains the given half or a part of it, and takes that entry out. Returns
-    /// `None` if the half has ended.
+    /// Waits until the queue contains the given half or a part of that half, and takes this entry out of the
+    /// queue. Returns `None` if the half has ended.
     fn next_towards(&self, half: &Arc<Task>) -> Option<Entry> {
         let mut state = self.shared.state.lock().unwrap();
         loop {

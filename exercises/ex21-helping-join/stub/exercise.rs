@@ -12,13 +12,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
 
-// ----- Given: a pool that is right for jobs that do not wait. Add to the queue and the workers what `join`
+// ----- Given: a pool that works for jobs that do not wait. Add to the queue and the workers what `join`
 // needs. -----
 
 /// A closure that a worker calls once.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Runs jobs on a fixed number of threads of its own. A clone is a handle of the same pool; each job that
+/// Runs jobs on a fixed number of threads of its own. A clone is a handle to the same pool; each job that
 /// calls `join` has a clone.
 #[derive(Clone)]
 pub struct Pool {

@@ -54,9 +54,9 @@ pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. The executor calls each job that it takes, before `execute` returns or
-    /// later, on any thread. An executor that ends drops the jobs that it has not called. The executor
-    /// catches a panic of the job.
+    /// Takes a job or refuses it. The executor calls each job that it takes, on any thread, before or after
+    /// `execute` returns. An executor that ends drops the jobs that it has not called. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -86,13 +86,14 @@ struct Places {
     stopped: AtomicBool,
 }
 
-/// A place that is taken. Dropping the value makes the place free again.
+/// A place that is taken. Dropping a `Place` makes the place free again.
 struct Place(Arc<Places>);
 
 /// A client that has a place. If the guest is dropped before a thread serves it, the client is refused.
 struct Guest<C: Connection> {
     connection: Option<C>,
-    /// Dropped after `Guest::drop` has run, so the place becomes free only when the client has its answer.
+    /// This field is dropped after `Guest::drop` has run, so the place becomes free only when the client has
+    /// its answer.
     place: Place,
 }
 

@@ -53,9 +53,9 @@ pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. The executor calls each job that it takes, before `execute` returns or
-    /// later, on any thread. An executor that ends drops the jobs that it has not called. The executor
-    /// catches a panic of the job.
+    /// Takes a job or refuses it. The executor calls each job that it takes, on any thread, before or after
+    /// `execute` returns. An executor that ends drops the jobs that it has not called. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -85,13 +85,14 @@ struct Places {
     waiting: Mutex<Vec<thread::Thread>>,
 }
 
-/// A place that is taken. Dropping the value makes the place free again.
+/// A place that is taken. Dropping a `Place` makes the place free again.
 struct Place(Arc<Places>);
 
 /// A client that has a place. If the guest is dropped before a thread serves it, the client is refused.
 struct Guest<C: Connection> {
     connection: Option<C>,
-    /// Dropped after `Guest::drop` has run, so the place becomes free only when the client has its answer.
+    /// This field is dropped after `Guest::drop` has run, so the place becomes free only when the client has
+    /// its answer.
     place: Place,
 }
 
@@ -162,7 +163,8 @@ impl Places {
     fn wait_for_one(this: &Arc<Self>) -> Option<Place> {
         while !this.stopped.load(Ordering::SeqCst) {
             this.waiting.lock().unwrap().push(thread::current());
-            // After this check, a thread that gives a place back finds this thread in the list.
+            // If this check finds no place, every thread that gives a place back later finds this thread in
+            // the list.
             if let Some(place) = Self::take(this) {
                 this.wake_all(); // a loop that was woken for this place may find another place
                 return Some(place);

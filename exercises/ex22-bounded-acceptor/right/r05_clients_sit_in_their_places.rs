@@ -53,9 +53,9 @@ pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. The executor calls each job that it takes, before `execute` returns or
-    /// later, on any thread. An executor that ends drops the jobs that it has not called. The executor
-    /// catches a panic of the job.
+    /// Takes a job or refuses it. The executor calls each job that it takes, on any thread, before or after
+    /// `execute` returns. An executor that ends drops the jobs that it has not called. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 

@@ -1,5 +1,5 @@
-//! A bounded acceptor: an accept loop with a bounded number of places for clients, and a policy for the time
-//! when all places are taken.
+//! A bounded acceptor: an accept loop with a bounded number of places for clients, and a policy for clients
+//! that come while all places are taken.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -53,9 +53,9 @@ pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. The executor calls each job that it takes, before `execute` returns or
-    /// later, on any thread. An executor that ends drops the jobs that it has not called. The executor
-    /// catches a panic of the job.
+    /// Takes a job or refuses it. The executor calls each job that it takes, on any thread, before or after
+    /// `execute` returns. An executor that ends drops the jobs that it has not called. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -90,13 +90,14 @@ struct State {
     stopped: bool,
 }
 
-/// A place that is taken. Dropping the value makes the place free again.
+/// A place that is taken. Dropping a `Place` makes the place free again.
 struct Place(Arc<Places>);
 
 /// A client that has a place. If the guest is dropped before a thread serves it, the client is refused.
 struct Guest<C: Connection> {
     connection: Option<C>,
-    /// Dropped after `Guest::drop` has run, so the place becomes free only when the client has its answer.
+    /// This field is dropped after `Guest::drop` has run, so the place becomes free only when the client has
+    /// its answer.
     place: Place,
 }
 

@@ -1,5 +1,5 @@
-//! A bounded acceptor: an accept loop with a bounded number of places for clients, and a policy for the time
-//! when all places are taken.
+//! A bounded acceptor: an accept loop with a bounded number of places for clients, and a policy for clients
+//! that come while all places are taken.
 //!
 //! This is the only file to edit. `cargo test -p ex22-bounded-acceptor` checks the answer.
 #![allow(unused)]
@@ -55,9 +55,9 @@ pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. The executor calls each job that it takes, before `execute` returns or
-    /// later, on any thread. An executor that ends drops the jobs that it has not called. The executor
-    /// catches a panic of the job.
+    /// Takes a job or refuses it. The executor calls each job that it takes, on any thread, before or after
+    /// `execute` returns. An executor that ends drops the jobs that it has not called. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 

@@ -22,12 +22,12 @@ pub struct Limits {
     pub pending: usize,
     /// The length of the longest request, without its line end.
     pub line: usize,
-    /// The limit of one turn, for each of three steps: pieces that are read, requests that are answered, and
-    /// pieces that are written.
+    /// One turn reads at most this many pieces, answers at most this many requests, and writes at most this
+    /// many pieces.
     pub per_turn: usize,
 }
 
-/// The next step of the event loop, after a turn.
+/// What the event loop must do next, after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Call `turn` again when the poller reports one of the given directions. Until the poller reports a
@@ -77,8 +77,8 @@ impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
         Self { transport, handler, limits, input, output, ready: Ready::default(), end: None }
     }
 
-    /// Reads, answers requests and writes as much as is possible without waiting, up to the limit of a turn.
-    /// `ready` contains the directions that the poller has reported since the last turn.
+    /// Reads input, answers requests and writes answers, as far as possible without waiting, up to the limit
+    /// of a turn. `ready` contains the directions that the poller has reported since the last turn.
     pub fn turn(&mut self, ready: Ready) -> Next {
         self.ready.readable |= ready.readable;
         self.ready.writable |= ready.writable;

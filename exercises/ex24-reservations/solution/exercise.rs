@@ -36,7 +36,7 @@ pub struct Log {
 
 struct State {
     stopped: bool,
-    /// Lines that were accepted, or are being put, and are not written yet.
+    /// The number of lines that were accepted or are being put, and are not written yet.
     reserved: usize,
 }
 

@@ -63,8 +63,8 @@ pub struct LogQueue {
 
 #[derive(Default)]
 struct State {
-    /// The waiting lines by their numbers; the flag of a line is true if the line may be dropped to make
-    /// room.
+    /// The waiting lines, with their numbers as keys; the flag of a line is true if the line may be dropped
+    /// to make room.
     lines: BTreeMap<u64, (String, bool)>,
     /// The number of the next line that is accepted or dropped.
     next: u64,
@@ -137,7 +137,7 @@ impl LogQueue {
         }
     }
 
-    /// Stops the queue: every later put() is refused, and so is every put() that waits.
+    /// Stops the queue: every later put() and every waiting put() is refused.
     pub fn stop(&self) {
         let mut state = self.state.lock().unwrap();
         state.stopped = true;

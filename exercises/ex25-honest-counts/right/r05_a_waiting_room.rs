@@ -176,7 +176,7 @@ impl LogQueue {
         }
     }
 
-    /// Stops the queue: every later put() is refused, and so is every put() that waits.
+    /// Stops the queue: every later put() and every waiting put() is refused.
     pub fn stop(&self) {
         let mut state = self.state.lock().unwrap();
         state.stopped = true;

@@ -132,8 +132,8 @@ impl LogQueue {
         }
     }
 
-    /// Stops the queue: every later put() is refused, and so is every put() that waits. `stop` returns at
-    /// once, and run() still writes the accepted lines.
+    /// Stops the queue: every later put() and every waiting put() is refused. `stop` returns at once, and
+    /// run() still writes the accepted lines.
     pub fn stop(&self) {
         self.state.lock().unwrap().stopped = true;
         self.work.notify_all();

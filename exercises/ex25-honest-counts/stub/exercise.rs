@@ -55,7 +55,8 @@ pub struct Counts {
 
 /// A queue for lines from many threads to one writer.
 pub struct LogQueue {
-    // Add the room. Behind one lock, add the lines, the gaps, the counts, and whether the queue is stopped.
+    // Add the room. Add fields behind one lock: the lines, the gaps, the counts, and a flag that says whether
+    // the queue is stopped.
 }
 
 impl LogQueue {
@@ -76,8 +77,8 @@ impl LogQueue {
         todo!("take what waits, and hand it out while no lock is held")
     }
 
-    /// Stops the queue: every later put() is refused, and so is every put() that waits. `stop` returns at
-    /// once, and run() still writes the accepted lines.
+    /// Stops the queue: every later put() and every waiting put() is refused. `stop` returns at once, and
+    /// run() still writes the accepted lines.
     pub fn stop(&self) {
         todo!("accept nothing from now on, and tell the threads that wait")
     }

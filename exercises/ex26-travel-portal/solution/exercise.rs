@@ -1,4 +1,5 @@
-//! Ranked quotes by a deadline: one entry for each company, the cheapest first, and no request left running.
+//! Ranked quotes by a deadline: there is one entry for each company, the cheapest price comes first, and no
+//! request is left running.
 #![allow(unused)]
 
 use executor::prelude::*;

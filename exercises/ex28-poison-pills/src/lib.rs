@@ -1,4 +1,5 @@
-//! A queue that comes to its end. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! A queue that comes to its end: its consumers learn when no item will come any more. The exercise is in
+//! `src/exercise.rs`; `README.md` says what to do.
 
 // Re-exports the real locks and threads. The tests also compile the exercise with the locks and threads of a
 // model that decides the schedule.

@@ -70,7 +70,7 @@ struct Book<T> {
     state: Mutex<State<T>>,
     /// Notified when the executor is stopped, and when the last task ends after the stop.
     changed: Condvar,
-    /// The token of all jobs, which `stop` cancels.
+    /// The token that all jobs get, and that `stop` cancels.
     token: Token,
 }
 
@@ -108,7 +108,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         // No lock is held during the call of the pool.
         match self.pool.execute(Box::new(move || book.run())) {
             Ok(()) => Ok(()),
-            // If `stop` has already handed the tag back, `submit` must not return the tag, too.
+            // If `stop` has already handed the tag back, `submit` must not hand the tag back again.
             Err(_entry) => self.book.take_back(number).map_or(Ok(()), Err),
         }
     }
@@ -120,7 +120,8 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
     /// none of these tags again.
     pub fn stop(&self) -> Vec<T> {
         let not_begun = self.book.stop();
-        // The returned entries must not be called, so they are dropped. The book has the tags of the tasks.
+        // The returned entries must not be called, so they are dropped. The struct `Book` has the tags of the
+        // tasks.
         drop(self.pool.shutdown_now());
         not_begun.into_values().map(|(tag, _job)| tag).collect()
     }
@@ -169,14 +170,14 @@ impl<T> Book<T> {
         task.map(|(tag, _job)| tag)
     }
 
-    /// The body of each entry, which a thread of the pool calls.
+    /// The function that each entry calls on a thread of the pool.
     fn run(&self) {
         let Some((number, job)) = self.begin() else { return };
         // No lock is held while the job runs.
         let is_done = match catch_unwind(AssertUnwindSafe(|| job(&self.token))) {
             Ok(result) => result.is_ok(),
-            // A panicked job may have done a part of its work. A job that was not asked to stop failed by
-            // itself, and would fail again.
+            // A panicked job may have done a part of its work. A job that panics without being asked to stop
+            // has failed by itself, and would fail again.
             Err(_panic) => !self.token.is_cancelled(),
         };
         self.end(number, is_done);

@@ -1,5 +1,6 @@
-//! Right: each task has a place with a lock of its own. Unless the executor is stopped, an entry first counts
-//! itself as running. Then the entry checks whether the task is still in the place.
+//! Right: each task is kept in a place of its own, and each place has a lock of its own. Unless the executor
+//! is stopped, an entry first counts itself as running. Then the entry checks whether the task is still in
+//! its place.
 #![allow(unused)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -70,7 +71,7 @@ struct Book<T> {
     token: Token,
 }
 
-/// The place of a task, which is empty once the task has begun or was handed back.
+/// The place of a task; the place is empty after the task has begun or was handed back.
 type Place<T> = Arc<Mutex<Option<(T, Job)>>>;
 
 struct State<T> {

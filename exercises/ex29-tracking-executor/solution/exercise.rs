@@ -70,7 +70,7 @@ struct Book<T> {
     state: Mutex<State<T>>,
     /// Notified when the executor is stopped, and when the last task ends after the stop.
     changed: Condvar,
-    /// The token of all jobs, which `stop` cancels.
+    /// The token that all jobs get, and that `stop` cancels.
     token: Token,
 }
 
@@ -108,7 +108,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         // No lock is held during the call of the pool.
         match self.pool.execute(Box::new(move || book.run(number, job))) {
             Ok(()) => Ok(()),
-            // If `stop` has already handed the tag back, `submit` must not return the tag, too.
+            // If `stop` has already handed the tag back, `submit` must not hand the tag back again.
             Err(_entry) => self.book.take_back(number).map_or(Ok(()), Err),
         }
     }
@@ -168,7 +168,7 @@ impl<T> Book<T> {
         self.state.lock().unwrap().waiting.remove(&number)
     }
 
-    /// The body of each entry, which a thread of the pool calls.
+    /// The function that each entry calls on a thread of the pool.
     fn run(&self, number: u64, job: Job) {
         if !self.begin(number) {
             return;
@@ -176,8 +176,8 @@ impl<T> Book<T> {
         // No lock is held here.
         let is_done = match catch_unwind(AssertUnwindSafe(|| job(&self.token))) {
             Ok(result) => result.is_ok(),
-            // A panicked job may be unfinished. But a job that was not asked to stop has failed by itself,
-            // and would fail again.
+            // A panicked job may be unfinished. But a job that panics without being asked to stop has failed
+            // by itself, and would fail again.
             Err(_panic) => !self.token.is_cancelled(),
         };
         self.end(number, is_done);

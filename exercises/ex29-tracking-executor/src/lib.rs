@@ -1,5 +1,5 @@
-//! An executor that knows what has to be done again after a stop. The exercise is in `src/exercise.rs`, and
-//! `README.md` says what to do.
+//! An executor that knows, after a stop, which tasks have to be done again. The exercise is in
+//! `src/exercise.rs`, and `README.md` says what to do.
 
 // In this library the answer uses real locks and threads. The tests also run the answer with the locks and
 // threads of a model.

@@ -1,5 +1,4 @@
-//! Items that record the items that they are compared with, and a joiner that records the halves that it must
-//! join.
+//! Items that record their comparisons, and a joiner that records its joins.
 
 use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +21,7 @@ pub(super) enum How {
     AtOnce,
 }
 
-/// The halves that the joiner calls in a join that returns an error.
+/// The halves that the joiner calls although the join must return an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Calls {
     Both,
@@ -34,7 +33,7 @@ pub(super) enum Calls {
 #[derive(Clone)]
 pub(super) struct Item {
     pub(super) key: u32,
-    /// The index of the item before the sort.
+    /// The index that the item had before the sort.
     pub(super) number: usize,
     bench: Arc<Bench>,
 }
@@ -87,9 +86,9 @@ pub(super) struct Seen {
     /// For each join, how many items its first and its second half have compared; the last entry is for the
     /// join of all items.
     pub(super) splits: Vec<(usize, usize)>,
-    /// The items that both halves of a part have compared.
+    /// The items that were compared by both halves of a part.
     pub(super) shared: Vec<usize>,
-    /// True if a part failed, and afterwards compared items or returned success.
+    /// True if a part failed, and after its failure still compared items or returned success.
     pub(super) went_on: bool,
     pub(super) hidden: bool,
     pub(super) threads: Vec<thread::ThreadId>,
@@ -126,8 +125,8 @@ impl Bench {
         Self { how, items: Shared::default(), seen: Shared::default(), fails: None, panics: None, meet: None }
     }
 
-    /// Makes a bench whose joins meet: the thread that compares first waits until the other thread compares,
-    /// too.
+    /// Makes a bench for joins on two threads: the thread that compares first waits until the other thread
+    /// compares, too.
     pub(super) fn where_they_meet() -> Self {
         Self {
             meet: Some(Counter::new("the other half to compare its first items")),
@@ -185,7 +184,7 @@ impl Bench {
         }
     }
 
-    /// Counts a join that begins. Returns the halves to call if this join must fail.
+    /// Counts a join that begins. If this join must fail, returns the halves that the joiner must call.
     fn begins(&self) -> Option<Calls> {
         let (joins, open) = self.seen.with(|seen| {
             seen.joins += 1;

@@ -1,4 +1,4 @@
-//! Helpers of the properties: computations that split themselves, halves that wait, and the likely causes of
+//! Helpers for the tests: computations that split themselves, halves that wait, and the likely causes of
 //! failures.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -126,7 +126,7 @@ pub(super) fn tree(pool: &Pool, cause: &'static str, levels: usize, leaves: &Lea
     })
 }
 
-/// Remembers which thread is in a join(), and makes jobs that must not run on that thread meanwhile.
+/// Remembers which thread is in a join(), and makes jobs that must not run on that thread during the join().
 #[derive(Default)]
 pub(super) struct Joining(Shared<Option<thread::ThreadId>>);
 

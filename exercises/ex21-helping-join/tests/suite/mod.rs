@@ -93,8 +93,8 @@ pub fn no_more_threads_run_than_the_pool_has() {
     shut_down(&pool);
 }
 
-/// Returns two halves: the first waits until the second has begun on another worker; the second waits at the
-/// gate.
+/// Returns two halves. The first half waits until the second half has begun on another worker; the second
+/// half waits at the gate.
 fn apart(gate: &Arc<Gate>) -> (Half, Half) {
     let (one, other) = (Arc::clone(gate), Arc::clone(gate));
     let a = move || {
@@ -196,8 +196,8 @@ pub fn it_takes_its_own_half_and_no_job() {
 pub fn it_helps_with_nothing_else() {
     let pool = Pool::new(3);
     let (joining, gate, at_gate) = (Arc::<Joining>::default(), Gate::new(), Gate::new());
-    // One half of the job joins two inner halves. The second inner half submits a job and then waits at a
-    // gate on another worker.
+    // One half of the job joins two inner halves. The second inner half runs on another worker: it submits a
+    // job, and then waits at a gate.
     let (x, stays) = apart(&gate);
     let (jobs, another) = (pool.clone(), joining.other("another job", NO_OTHER));
     let y = move || {
@@ -232,7 +232,8 @@ pub fn a_wake_up_reaches_who_needs_it() {
     let (a, b) = apart(&gate);
     let job = Job::submit(&pool, 12, WAKE, joins(&pool, WAKE, a, b));
     gate.until_reached(OFFER);
-    // The first worker waits in join(), the second has nothing to do, and the third is at the gate.
+    // The first worker waits in join(), the second worker has nothing to do, and the third worker is at the
+    // gate.
     run(&pool, 7, WAKE, brings(7));
     gate.open();
     job.ends(WAKE);

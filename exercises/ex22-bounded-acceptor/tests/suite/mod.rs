@@ -68,7 +68,7 @@ fn until_given(below: &Counted, clients: usize, cause: &str) {
     expect("waiting for the executor to be given a client", cause, || below.given.wait_for(clients));
 }
 
-/// Waits until the accept loop has called `accept` `calls` times.
+/// Waits until the accept loop has made `calls` calls to `accept`.
 fn until_back(running: &Running<Arc<Counted>>, calls: usize, cause: &str) {
     expect("waiting for the accept loop to come back", cause, || running.door.accepts.wait_for(calls));
 }

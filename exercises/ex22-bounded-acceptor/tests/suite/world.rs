@@ -1,4 +1,4 @@
-//! Helpers of the properties: clients, a listener without a network, and accept loops on their own threads.
+//! Helpers for the tests: clients, a listener without a network, and accept loops on their own threads.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -21,7 +21,7 @@ pub enum Fate {
     /// The client was accepted, and has no answer.
     Accepted,
     Served,
-    /// The client's request was begun, and panicked.
+    /// The client's request began to run, and panicked.
     Panicked,
     Refused,
     /// The listener was closed before the client was accepted.

@@ -12,8 +12,8 @@ use super::wire::{Transport, Wire, text};
 
 type Handler = Box<dyn FnMut(&[u8]) -> Vec<u8>>;
 
-/// The number of turns after which a test fails. A right answer needs a few dozen turns; for a thousand
-/// requests it needs a few thousand turns.
+/// The number of turns after which a test fails. A correct connection needs a few dozen turns; for a thousand
+/// requests, it needs a few thousand turns.
 const MOST_TURNS: usize = 5000;
 
 /// A connection, its transport, and the loop that calls the connection.

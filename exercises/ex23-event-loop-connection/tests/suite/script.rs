@@ -25,10 +25,10 @@ pub enum Event {
 #[derive(Default)]
 pub struct Direction {
     pub events: VecDeque<Event>,
-    /// True if the direction has returned `WouldBlock`, and the poller has not reported it since.
+    /// True if the direction has returned `WouldBlock`, and the poller has not reported the direction since.
     pub blocked: bool,
-    /// True if the direction has returned `WouldBlock` in this turn, and the poller has not reported it
-    /// since.
+    /// True if the direction has returned `WouldBlock` in this turn, and the poller has not reported the
+    /// direction since.
     blocked_now: bool,
     /// True if the direction has ended or failed.
     pub over: bool,
@@ -51,7 +51,7 @@ impl Direction {
         (self.blocked_now, self.moved) = (false, 0);
     }
 
-    /// Returns true if the poller reports this direction, because it has become ready.
+    /// Returns true if this direction has become ready, so that the poller reports it.
     pub fn poll(&mut self, is_wanted: bool) -> bool {
         let tells = is_wanted && self.blocked && self.events.len() > 1;
         if tells {

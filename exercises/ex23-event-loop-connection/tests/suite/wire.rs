@@ -42,8 +42,8 @@ pub(super) fn text(bytes: &[u8]) -> String {
     }
 }
 
-/// Returns the answer to a request: the request in capitals, with a line end for each semicolon, so that
-/// answers contain line ends, too.
+/// Returns the answer to a request: the request in capitals, with each semicolon replaced by a line end, so
+/// that answers contain line ends, too.
 pub fn answer_to(request: &[u8]) -> Vec<u8> {
     request.iter().map(|byte| if *byte == b';' { b'\n' } else { byte.to_ascii_uppercase() }).collect()
 }

@@ -1,4 +1,4 @@
-//! The queue that the properties give to an answer, and calls that check what the log promises.
+//! The queue that the tests hand to an answer, and calls that check what the log promises.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,8 @@ pub const CLIENT_WAITS: &str = "log() waits for room in the queue and for nothin
 pub const SPINS: &str = "run() calls take() again and again, and keeps a core busy for nothing: take() waits until there is a line or a \
                          thread wakes it, and one wake() ends one take()";
 
-/// A queue for tests: a property can change its room and interrupt the clients that wait.
+/// A queue for tests: a property can change how many lines fit into the queue, and can interrupt the clients
+/// that wait.
 pub struct Queue {
     state: Mutex<State>,
     changed: Condvar,
@@ -47,7 +48,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Interrupts the put() of the given line, which then returns the line.
+    /// Interrupts the put() of the given line; that put() then returns the line.
     pub fn interrupt(&self, line: &'static str) {
         step(&format!("interrupts the client that waits with {line:?}"));
         self.state.lock().unwrap().interrupted.push(line);
@@ -102,7 +103,7 @@ pub struct World {
 }
 
 impl World {
-    /// Makes a log without a writer, and a queue with the given room.
+    /// Makes a log without a writer, and the log's queue, which has room for the given number of lines.
     pub fn new(room: usize) -> Self {
         let queue = Queue::new(room);
         let log = Arc::new(Log::new(Arc::clone(&queue) as Arc<dyn Lines>));
@@ -204,8 +205,8 @@ impl World {
         written
     }
 
-    /// Waits for the end of the writer, and checks that it has written all lines, and the lines of each
-    /// client in their order.
+    /// Waits for the end of the writer, and checks that it has written all lines, with the lines of each
+    /// client in their original order.
     pub fn ends_with_many(&mut self, clients: &[Vec<String>], cause: &str) {
         self.ends(NOT_ENDED);
         let written = self.written.with(|written| written.clone());
@@ -239,7 +240,7 @@ impl World {
     }
 }
 
-/// Starts a thread with a name, which messages can show.
+/// Starts a thread with a name; messages can show this name.
 pub fn start<R: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> R + Send + 'static,

@@ -1,5 +1,4 @@
-//! Helpers of the properties: a writer with a gate, and calls to the queue that check what the queue
-//! promises.
+//! Helpers for the tests: a writer with a gate, and calls to the queue that check what the queue promises.
 
 use exercises_harness::{at_once, expect, fail, step};
 
@@ -99,7 +98,7 @@ impl Paper {
     }
 }
 
-/// Starts a thread with a name, which messages can show.
+/// Starts a thread with a name; messages can show this name.
 pub fn start<R: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> R + Send + 'static,
@@ -219,7 +218,7 @@ pub fn books(queue: &LogQueue, expected: [u64; 5], cause: &str) {
     }
 }
 
-/// Two threads that wait for room in put(), and the number of threads whose put() has returned.
+/// Two threads that wait in put() for room, and the number of threads whose put() has returned.
 pub struct TwoBlocked {
     pub back: Arc<Counter>,
     handles: [thread::JoinHandle<Result<(), NotLogged>>; 2],

@@ -423,7 +423,7 @@ pub fn with_the_time_spent_nobody_is_asked() {
             );
         }
     }
-    // Each submission takes 6 ms. The third company would be asked at 12 ms, after the deadline.
+    // Each submission takes 6 ms. The third request can be submitted only at 12 ms, after the deadline.
     let simulation = Simulation { submission: 6, ..Simulation::of(&[2, NEVER, 2]) };
     let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
     let what = "each submission takes 6 ms, and the deadline is in 10 ms";

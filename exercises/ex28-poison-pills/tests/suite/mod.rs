@@ -336,7 +336,7 @@ pub fn many_items_producers_and_consumers() {
             fail("take() returned an item", "all items have been taken already");
         }
     }
-    // The queue also works with items whose type has no size.
+    // The queue also works with items of a zero-sized type.
     let (producer, mut consumers) = queue(MANY, 1);
     (0..MANY).for_each(|_| put(&producer, ()));
     drop(producer);

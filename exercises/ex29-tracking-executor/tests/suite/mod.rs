@@ -68,7 +68,7 @@ enum Then {
     Panics,
 }
 
-/// The tags of the jobs that have begun, are running, are done, and gave up.
+/// Four lists of tags: the jobs that have begun, that are running, that are done, and that gave up.
 #[derive(Default)]
 struct Seen {
     begun: Vec<Tag>,
@@ -896,7 +896,7 @@ pub fn many_tasks_are_in_their_places() {
     for tag in RUN {
         let (same, desk) = (Arc::clone(&executor), Arc::clone(&desk));
         let job = move |token: &Token| {
-            // While the job runs, its thread calls the next entry, like a thread of a pool that helps.
+            // While the job runs, its thread calls the next entry, as a helping thread of a pool does.
             match desk.take() {
                 Some(next) => call_here(next, NO_LOCK),
                 None => stops_while_many_run(&same, &desk),

@@ -115,8 +115,8 @@ impl Threads {
         Arc::default()
     }
 
-    /// Makes a pool whose threads go as far as they can before `execute` returns. On real threads, `execute`
-    /// may return before the threads of the pool get that far.
+    /// Makes a pool whose threads run as far as they can before `execute` returns. On real threads, `execute`
+    /// may return earlier.
     pub fn quick() -> Arc<Self> {
         Arc::new(Self { is_quick: true, ..Self::default() })
     }
