@@ -37,7 +37,7 @@ struct State {
     /// The waiting pages, each with the number of its leases that have run out.
     waiting: VecDeque<(Page, u32)>,
     /// The leases, sorted by token, so the lease that runs out first comes first. The `u32` is the number of
-    /// earlier leases of the page that ran out.
+    /// the page's earlier leases that ran out.
     leases: BTreeMap<u64, (Lease, u32)>,
     tokens: u64,
     dead: Vec<Page>,
