@@ -1,4 +1,4 @@
-//! Chooses which of several failures to show first, in the last line that a test program prints.
+//! Prints, as the last line of a test program, which of several failures the learner should read first.
 //!
 //! Cargo shows the failures in alphabetical order. The failure that says most about the mistake may be
 //! anywhere in that order, but the learner reads the end of the output first. The test runner calls none of
@@ -44,7 +44,7 @@ extern "C" fn at_the_end() {
     }
 }
 
-/// Returns the text of the last line; returns `None` if there is no choice between failures.
+/// Returns the text of the last line, or `None` if fewer than two properties have failed.
 fn begin_with(failed: &[(String, Failure)]) -> Option<String> {
     if failed.len() < 2 {
         return None;

@@ -31,8 +31,8 @@
 //! be held by threads that will never release them. A destructor that runs in this state hangs or aborts, and
 //! the learner would see the hang or the abort instead of the failure. So the child reports at the moment of
 //! the failure and ends, without unwinding anything; see [`isolate`]. A property that holds leaves nothing
-//! behind; so the proof, which runs tens of thousands of properties, runs many of them one after another in a
-//! [`Worker`] process.
+//! behind. So the proof, which runs tens of thousands of properties, runs many properties one after another
+//! in a [`Worker`] process.
 //!
 //! # Who writes what
 //!
@@ -42,7 +42,7 @@
 //! property (a latch, "wait until all threads sleep") are in the module `probe`. The executors for an answer
 //! that runs its jobs on another executor are in the module `below`. The modules `probe` and `below` exist
 //! for the model and for real threads. No property sleeps or looks at a clock. If the answer is itself a
-//! test, the property runs this test on programs that are right or wrong: `probe::Judged`.
+//! test, the property runs this test on correct programs and on wrong programs (`probe::Judged`).
 #![allow(
     clippy::duplicate_mod,
     reason = "sync, probe.rs and below.rs are compiled for the model and for real threads"
@@ -98,7 +98,7 @@ macro_rules! first_run {
     }};
 }
 
-/// Panics intentionally; a property uses this for a job that must panic.
+/// Panics intentionally. A property calls this function in a job that must panic.
 ///
 /// This panic does not call the panic hook. The panic hook treats every other panic as a failure of the
 /// property, because neither the suite nor a right answer ever panics.

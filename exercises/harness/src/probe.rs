@@ -13,7 +13,8 @@ use crate::verdict::fail;
 /// a right answer, the other threads sleep after at most a thousandth of this number.
 const PATIENCE: usize = 2_000;
 
-/// A number that threads change and for which they wait, such as the number of jobs that have begun.
+/// A counter that some threads increase and for which other threads wait. For example, it counts the jobs
+/// that have begun.
 #[derive(Debug)]
 pub struct Counter {
     what: &'static str,
@@ -147,7 +148,7 @@ pub fn until_asleep(threads: usize, cause: &str) {
 /// A program that the learner's test must judge as right or wrong.
 #[derive(Debug)]
 pub struct Judged<P: ?Sized + 'static> {
-    /// The name of the answer: `m03_notifies_if_it_was_empty`.
+    /// The name of the answer, for example `m03_notifies_if_it_was_empty`.
     pub name: &'static str,
     /// The design of the program, or the mistake in it.
     pub about: &'static str,
@@ -158,7 +159,7 @@ pub struct Judged<P: ?Sized + 'static> {
 }
 
 impl<P: ?Sized + 'static> Judged<P> {
-    /// Runs the test on each right program; the test must pass. `cause` is the likely cause if the test
+    /// Runs the test on each correct program; the test must pass. `cause` is the likely cause if the test
     /// fails.
     pub fn right_ones_pass(all: &[Self], cause: &str, test: fn(fn() -> Arc<P>)) {
         all.iter().filter(|program| program.is_right).for_each(|program| program.passes(cause, test));
@@ -176,7 +177,7 @@ impl<P: ?Sized + 'static> Judged<P> {
     /// the likely cause if the test passes.
     ///
     /// On real threads, a wrong program fails only by chance. So on real threads the test is run on the first
-    /// right program instead.
+    /// correct program instead.
     pub fn is_rejected(all: &[Self], name: &str, cause: &str, test: fn(fn() -> Arc<P>)) {
         let is_meant = |program: &&Self| program.name.split('_').next() == Some(name);
         let wrong = all.iter().find(is_meant).expect("the suite has it");

@@ -1,9 +1,9 @@
-//! The events in this run of a property: what each thread did, the order of these events, and what each
-//! thread is doing now.
+//! The record of a property's run: what each thread has done, in which order, and what each thread is doing
+//! now.
 //!
 //! There is one record for each process, behind an ordinary lock. Under the model only one thread runs at a
 //! time; on real threads the lock of the record puts the events into an order. The
-//! [recorder](crate::recorder) writes the record, and a [verdict](crate::verdict) is made from it.
+//! [recorder](crate::recorder) writes the record, and a [verdict](crate::verdict) is made from the record.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -79,7 +79,7 @@ pub(crate) struct Record {
     names: BTreeMap<String, usize>,
     /// True while the property does something that it does not test.
     pub(crate) aside: bool,
-    /// The state of the test, if the answer is a test and the property runs it.
+    /// The state of the test, if the answer is a test and the property runs this test.
     pub(crate) judged: Option<Judged>,
     /// Returns the key of the calling thread; the model and real threads find this key in different ways.
     who: Option<fn() -> ThreadKey>,

@@ -1,4 +1,4 @@
-//! The report by which a process tells its parent whether a property holds: one line of its output.
+//! The report: a line of output that tells a parent process whether a property holds in its child.
 //!
 //! The learner's code can also print such a line and end the process. So the line contains a number that only
 //! the parent and the child know.

@@ -1,4 +1,4 @@
-//! Rules about a thread that waits for a lock and does not get it.
+//! Rules about a thread that waits for a lock and does not get the lock.
 
 use exercises_protocol::schedule::{Action, Event};
 
@@ -106,8 +106,8 @@ pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
     })
 }
 
-/// A `try_lock` found the lock taken; the thread that called it then went on with something else and did not
-/// try again.
+/// A `try_lock` found the lock taken; the thread that called `try_lock` then went on with something else and
+/// did not try again.
 pub(super) fn went_on_without(record: &Record) -> Option<Cause> {
     let taken = |event: &Event| matches!(&event.action, Action::Step(what) if what == LOCK_TAKEN);
     let (at, event) = record.events.iter().enumerate().find(|(at, event)| {

@@ -93,8 +93,8 @@ fn has_panicked_on_purpose(record: &Record) -> bool {
     record.events.iter().any(|event| matches!(&event.action, Action::Step(what) if what == PANICS))
 }
 
-/// Finds another thread that has panicked: this panic has dropped values, and their loss explains what is
-/// missing now.
+/// Finds another thread that has panicked. The panic has dropped values of that thread, and the loss of these
+/// values explains what is missing now.
 fn dead_or_dying(record: &Record, me: usize) -> Option<usize> {
     let is_dying = |thread: usize| {
         let last = record.events.iter().rfind(|event| event.thread == thread);

@@ -42,8 +42,8 @@ thread_local! {
     static CAN_BE_ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the
-/// property fails.
+/// Checks a property of the learner's file, and panics if the property fails. The property runs in its own
+/// process, and `source` is the text of the file.
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
         run_here(source, promise, usize::MAX, property);
@@ -54,7 +54,7 @@ pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
 /// The number of schedules that this process has tried.
 static TRIED: AtomicUsize = AtomicUsize::new(0);
 
-/// Checks a property in this process, on at most the given number of schedules; if the property fails, the
+/// Runs a property in this process on at most the given number of schedules. If the property fails, the
 /// process ends with a report.
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, me);

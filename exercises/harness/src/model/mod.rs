@@ -234,8 +234,8 @@ const MOST_STEPS: usize = 50_000;
 /// other hang. The deadline limits the processor time, and the time in which nothing happens.
 const DEADLINE: Duration = Duration::from_secs(12);
 
-/// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the
-/// property fails.
+/// Checks a property of the learner's file, and panics if the property fails. The property runs in its own
+/// process, and `source` is the text of the file.
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
         run_here(source, promise, SCHEDULES, property);
@@ -243,8 +243,8 @@ pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     });
 }
 
-/// Checks a property in this process, on the given number of schedules; if the property fails, the process
-/// ends with a report.
+/// Runs a property in this process on the given number of schedules. If the property fails, the process ends
+/// with a report.
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, backend::me);
     child::begin(source, DEADLINE, recognises);

@@ -1,5 +1,4 @@
-//! Functions with which a property records its steps, and asks how many threads there are and how often an
-//! event has happened.
+//! Functions that a property calls to record its steps, to count threads, and to count events.
 
 use exercises_protocol::schedule::{Action, Event};
 
@@ -81,8 +80,8 @@ pub fn live_threads() -> usize {
     census().alive
 }
 
-/// Returns how many times this run has notified one of the learner's condition variables, with or without a
-/// waiting thread.
+/// Returns the number of notifications of the learner's condition variables in this run, including
+/// notifications that no thread waited for.
 pub fn notifications() -> usize {
     let notifies = |event: &&Event| matches!(event.action, Action::Notify { .. });
     current().events.iter().filter(notifies).count()
@@ -105,7 +104,8 @@ pub(crate) fn expecting(what: Option<&str>) {
     });
 }
 
-/// The numbers of threads of this run that were spawned, wait, or have not ended.
+/// Three numbers of threads in this run: threads that were spawned, threads that wait, and threads that have
+/// not ended.
 pub(crate) struct Census {
     /// The number of threads that wait for an action of another thread, or for a lock that a waiting thread
     /// holds.
