@@ -89,8 +89,8 @@ fn main() {
     fs::write(out_dir().join("answers.rs"), modules + &table + &scenes).unwrap();
 }
 
-/// Writes a module for each program in which a learner is the scheduler, with its code and its threads, and
-/// the list of all programs.
+/// For each program in which a learner is the scheduler, writes a module with the program's code and threads.
+/// Also writes the list of all programs.
 fn scenes(folder: &Path, exercises: &[Exercise]) -> String {
     let (mut modules, mut list) = (String::new(), String::new());
     for program in Kinds::read(folder).unwrap().schedule {

@@ -159,8 +159,8 @@ pub fn write_list() -> anyhow::Result<()> {
     fs::write(&path, lines.join("\n") + "\n").with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Checks that the README repeats the properties, the chapters and the minutes, and that the exercise's row
-/// is in the right place of the list of exercises.
+/// Checks that the README repeats the properties, the chapters and the minutes, and that the list of
+/// exercises has the exercise's row at the right place.
 fn pages_that_differ(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     let readme = read(&exercise.readme())?;
@@ -255,7 +255,7 @@ fn wrong_rows(exercise: &Exercise, page: &str) -> Vec<String> {
     mistakes
 }
 
-/// Returns the names in code in a row's last cell.
+/// Returns the names that are written as code in the last cell of a row.
 fn failing(row: &str) -> impl Iterator<Item = &str> {
     let cell = row.trim_end_matches([' ', '|']).rsplit('|').next().unwrap_or_default();
     cell.split('`').skip(1).step_by(2)

@@ -13,7 +13,7 @@ use similar::{Algorithm, ChangeTag, TextDiff};
 /// solution. The solution is preferred because a reader has seen it.
 const FARTHER: usize = 150;
 
-/// If an edit replaces at least this part of an answer, in percent, the edit is too large to help a reader.
+/// If an edit replaces at least this percentage of an answer, the edit is too large to help a reader.
 const TOO_MUCH: usize = 60;
 
 /// The first lines that a new wrong answer must have.

@@ -11,7 +11,7 @@ use exercises_protocol::graph::{Code, FORMAT, Graph, Kind, Program, State};
 use crate::{built, folder};
 
 /// Records the graph of each program, or of the programs of one exercise, and writes the files of these
-/// graphs. Returns the programs' names: there are none if no program is from that exercise.
+/// graphs. Returns the programs' names; if no program belongs to that exercise, there are none.
 ///
 /// # Errors
 /// Returns an error if a graph is wrong.

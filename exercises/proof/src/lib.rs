@@ -54,14 +54,14 @@ pub const WORK: &str = "--work";
 pub struct Proof {
     /// The answer and the property of each rejection in the first round.
     pub caught: BTreeSet<(String, String)>,
-    /// For each wrong answer, by name: the property and the message that a learner with this answer is shown
+    /// For each wrong answer, by name: the property and the message that a learner with this answer sees
     /// first, in the first round.
     pub shown: BTreeMap<String, String>,
     /// The mistakes that were found.
     pub mistakes: Vec<String>,
 }
 
-/// A check in one round of the proof: what is run, and what must be the outcome.
+/// A check in one round of the proof: what is run, and what the outcome must be.
 struct Trial<'a> {
     round: u64,
     answer: &'a str,
@@ -197,7 +197,7 @@ struct Seen {
     shown: Option<String>,
 }
 
-/// The worker process that tries answers, and the exercise to which they belong.
+/// The worker process that tries answers, and the exercise of these answers.
 struct Bench<'a> {
     exercise: &'a Exercise,
     exe: &'a Path,
@@ -308,8 +308,8 @@ fn whole(failure: &Failure) -> String {
     format!("{} – {}", failure.seen, failure.cause)
 }
 
-/// Returns a table that shows which property catches which mistake, and the message that a learner with each
-/// mistake is shown first.
+/// Returns a table that shows, for each mistake, which property catches it and which message a learner with
+/// this mistake is shown first.
 pub fn matrix(exercise: &Exercise, proof: &Proof) -> String {
     let mut text = format!("{}\n", exercise.name);
     for (n, property) in exercise.properties.iter().enumerate() {
