@@ -14,7 +14,7 @@ use crate::recorder::{expect, step};
 /// A job that an answer gives to another executor.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// A gate at which one thread waits until another thread opens it.
+/// A gate at which one thread waits until another thread opens the gate.
 #[derive(Debug)]
 pub struct Gate {
     reached: Counter,

@@ -48,8 +48,8 @@
     reason = "sync, probe.rs and below.rs are compiled for the model and for real threads"
 )]
 
-// The modules are listed from the bottom up: a module refers only to modules above it in the list.
-// `executor/tests/tidy.rs` checks this order.
+// The modules are listed in the order of their dependencies: a module refers only to modules above it in the
+// list. `executor/tests/tidy.rs` checks this order.
 mod watch;
 mod report;
 mod record;

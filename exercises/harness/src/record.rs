@@ -75,7 +75,7 @@ pub(crate) struct Record {
     /// For each lock, the thread that holds it, and the line at which the thread took it.
     pub(crate) locks: Vec<Option<(usize, Option<u32>)>>,
     pub(crate) condvars: usize,
-    /// The names that were given to threads, each with the number of threads that have it.
+    /// The names of the threads, each with the number of threads that have this name.
     names: BTreeMap<String, usize>,
     /// True while the property does something that it does not test.
     pub(crate) aside: bool,

@@ -79,7 +79,7 @@ pub(crate) fn fail_deadlocked() -> ! {
     fail_hung("nobody can go on")
 }
 
-/// Ends a property that has made more steps than any run that ends.
+/// Ends a property with a run that does not end: the run has more steps than any run that ends.
 pub(crate) fn fail_endless() -> ! {
     fail_hung(diagnosis::RUNS_ON)
 }

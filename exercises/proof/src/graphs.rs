@@ -80,8 +80,8 @@ fn proven(program: &Program) -> anyhow::Result<String> {
     Ok(text(&graph))
 }
 
-/// Returns whether a random walk comes to the nearest goal. The walk is given a changed graph in which the
-/// program does not end at the goal, so the walk stops with an error when the program does end there.
+/// Returns whether a random walk comes to the nearest goal. The walk gets a changed graph in which the goal
+/// is not an end of the program. So the walk stops with an error when the program ends at the goal.
 fn is_reached_by_chance(scene: &Scene, graph: &Graph) -> anyhow::Result<bool> {
     let is_goal = |state: &State| state.end.as_ref().is_some_and(|end| end.kind == graph.breaks);
     let nearest = graph.states.iter().position(is_goal); // the states are in the order of their distance

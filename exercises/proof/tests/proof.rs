@@ -34,7 +34,7 @@ fn every_exercise_has_been_proven_as_it_is_now() {
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
 }
 
-/// Checks that the outcome that a learner is shown after a prediction is the outcome of a real run.
+/// Checks that the outcome shown to a learner after a prediction is the outcome of a real run.
 #[test]
 fn what_was_seen_of_a_wrong_answer_is_what_is_seen_now() {
     let exe = Path::new(env!("CARGO_BIN_EXE_exercises-proof"));

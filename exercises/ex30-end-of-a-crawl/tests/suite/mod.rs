@@ -56,7 +56,7 @@ type Ends = fn(Visit<'_>);
 struct Taken(Shared<Vec<Option<Page>>>);
 
 impl Taken {
-    /// Starts a worker that calls `take()` once, and calls `then` with the visit that the worker gets.
+    /// Starts a worker. The worker calls `take()` once, and then calls `then` if it has got a visit.
     fn worker(
         self: &Arc<Self>,
         frontier: &Arc<Frontier>,

@@ -28,7 +28,7 @@ pub(crate) struct Found {
 /// The likely cause of a failure, and the event that decided the failure, if the rule knows that event.
 type Cause = (String, Option<usize>);
 
-/// The message about a run that has more steps than any run that ends.
+/// The message about a run that does not end: the run has more steps than any run that ends.
 pub(crate) const RUNS_ON: &str = "a thread runs on and on";
 
 /// The likely cause of [`RUNS_ON`], a run that does not end, if the answer is a test.

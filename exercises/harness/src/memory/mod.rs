@@ -95,7 +95,7 @@ fn recognises(panic: &str) {
         verdict::fail_endless();
     }
     if panic.starts_with("Causality violation") {
-        // The thread whose event was recorded last has just used the plain memory, and must not use it now.
+        // The last recorded event is a use of the plain memory by a thread that must not use this memory now.
         CAN_BE_ASKED.set(false);
         let (seen, cause) = race::told();
         verdict::fail(&seen, &cause)

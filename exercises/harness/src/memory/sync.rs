@@ -114,7 +114,7 @@ pub mod atomic {
                 }
 
                 /// Changes the value if the present value is `current`. Under the model this call never fails
-                /// without a reason, although std allows this.
+                /// without a reason, although std allows failures without a reason.
                 #[track_caller]
                 pub fn compare_exchange_weak(
                     &self,

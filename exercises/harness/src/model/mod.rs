@@ -224,7 +224,7 @@ pub mod graph;
 pub const SCHEDULES: usize = 2_000;
 
 /// The number of schedules that are run even if they repeat an earlier schedule: only a repeated run can show
-/// that chance alone decides.
+/// whether chance alone decides.
 const ALWAYS: u64 = 10;
 
 /// The largest number of steps of a schedule: many times the steps of the longest schedule of a right answer.
