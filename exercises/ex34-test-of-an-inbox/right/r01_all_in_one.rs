@@ -1,5 +1,5 @@
-//! Right: One scenario tests all promises. Three workers take two jobs each from one inbox. Each worker sees
-//! its jobs in rising order, and together the workers have all six jobs.
+//! Right: One scenario tests all promises. Three workers take two jobs each from one inbox. Each worker gets
+//! its jobs in rising order, and together the workers get all six jobs.
 #![allow(unused)]
 
 use crate::sync::{Arc, thread};

@@ -133,7 +133,7 @@ impl Running {
         }
     }
 
-    /// Waits until the child has written something. The error tells whether the child has closed its output,
+    /// Waits until the child has written something. The error shows whether the child has closed its output,
     /// or has been silent for too long.
     pub(crate) fn hear(&self, deadline: Duration) -> Result<(), RecvTimeoutError> {
         self.signs.recv_timeout(deadline + GRACE)

@@ -1,9 +1,9 @@
 //! Code that the tests of all exercises share.
 //!
-//! Every exercise has a list of *properties* in its `exercise.toml`; a property has a name, and a promise
-//! that a right answer keeps. The function with the property's name in the exercise's `tests/suite` uses the
-//! learner's code; if the promise is broken, the function says what it has observed. Each property is checked
-//! twice:
+//! Every exercise has a list of *properties* in its `exercise.toml`. A property has a name, and a promise
+//! that a correct answer keeps. In the exercise's `tests/suite`, a function with the property's name uses the
+//! learner's code. If the promise is broken, this function says what it has observed. Each property is
+//! checked twice:
 //!
 //! * [`model`] runs the property on thousands of thread schedules that a seed decides. Only one thread runs
 //!   at a time, and at every lock, wait and notification the scheduler chooses the thread that goes on. So an
@@ -28,9 +28,9 @@
 //! # Why a child process
 //!
 //! When a property fails, its threads may wait for each other, its stack is half-unwound, and its locks may
-//! be held by threads that will never release them. A destructor that runs in this state hangs or aborts, and
-//! the learner would see the hang or the abort instead of the failure. So the child reports at the moment of
-//! the failure and ends, without unwinding anything; see [`isolate`]. A property that holds leaves nothing
+//! be held by threads that will never release them. A destructor that runs in this state hangs or aborts. The
+//! learner would then see only the hang or the abort, and not the failure. So the child reports at the moment
+//! of the failure and ends, without unwinding anything; see [`isolate`]. A property that holds leaves nothing
 //! behind. So the proof, which runs tens of thousands of properties, runs many properties one after another
 //! in a [`Worker`] process.
 //!

@@ -13,8 +13,8 @@ use crate::verdict::fail;
 /// a right answer, the other threads sleep after at most a thousandth of this number.
 const PATIENCE: usize = 2_000;
 
-/// A counter that some threads increase and for which other threads wait. For example, it counts the jobs
-/// that have begun.
+/// A counter that some threads increase and for which other threads wait. For example, a counter can hold the
+/// number of jobs that have begun.
 #[derive(Debug)]
 pub struct Counter {
     what: &'static str,
@@ -91,9 +91,9 @@ pub fn until_others_wait(what: &str, cause: &str) {
     fail(what, cause);
 }
 
-/// Waits until every other thread waits for something, and returns true if all of them do so in time. With
-/// this function, a property that knows why the threads wait can report the reason; the rules for a hang know
-/// only locks and notifications.
+/// Waits until every other thread waits for something. Returns true if every other thread begins to wait in
+/// time. A property that knows why the threads wait can report the reason, if it uses this function. The
+/// rules for a hang know only locks and notifications.
 ///
 /// Returns false on real threads, because there the harness does not know which threads wait.
 pub fn others_come_to_rest() -> bool {

@@ -22,8 +22,8 @@ pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 /// The description of the object for which a receiver waits.
 pub(crate) const MESSAGE: &str = "a message";
 
-/// The limit on the number of events: when it is reached, the oldest events are dropped. Only an answer that
-/// spins has so many events.
+/// The limit on the number of recorded events: when this limit is reached, the oldest events are dropped.
+/// Only an answer that spins has so many events.
 const MOST_EVENTS: usize = 20_000;
 
 /// The present activity of a thread.

@@ -53,8 +53,8 @@ pub(crate) fn round() -> u64 {
     asked().as_ref().map_or(0, |asked| asked.round)
 }
 
-/// Reads the task of this process, unless the task is known already. The caller must call this function
-/// before any of the learner's code runs.
+/// Reads the task of this process, unless the task is known already. This function must be called before any
+/// of the learner's code runs.
 pub(crate) fn begin() {
     asked().get_or_insert_with(the_only_thing);
 }

@@ -35,8 +35,8 @@ impl Worker {
         Self { command, running: None }
     }
 
-    /// Runs the job, which is a line without its line end. Uses the process of the last job if that process
-    /// is still there, and otherwise a new process.
+    /// Runs the job; the job is a line of text without the line end. Uses the process of the last job if that
+    /// process is still there, and otherwise a new process.
     ///
     /// # Panics
     /// Panics if a process is needed and cannot be started.

@@ -88,8 +88,8 @@ pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
         };
         let expected = record.threads.iter().find_map(|thread| thread.expectations.last());
         let advice = match expected {
-            // The activity of this thread is not known, so the cause that the property expects is the best
-            // one.
+            // The activity of this thread is not known, so the best explanation is the cause that the
+            // property gives.
             Some((_, cause)) if holding.doing == Doing::Running => cause.as_str(),
             _ => {
                 "let go of the lock before anything that can take long. (A guard that is a temporary lives to the end of \

@@ -12,7 +12,7 @@ pub(super) fn died(record: &Record) -> Option<Cause> {
     (0..record.threads.len()).find(|thread| was_ended(record, *thread)).map(|dead| of_death(record, dead))
 }
 
-/// Returns true if the learner's code started the thread, and a panic has ended it.
+/// Returns true if the learner's code started the thread, and a panic has ended the thread.
 fn was_ended(record: &Record, thread: usize) -> bool {
     let thread = &record.threads[thread];
     thread.doing == Doing::Panicked && !thread.of_the_property

@@ -2,12 +2,12 @@
 //! thread.
 //!
 //! Under [`model`](crate::model) only one thread runs at a time, and every thread sees all writes of the
-//! threads that ran before. A processor does not promise this, so an answer whose only mistake is a memory
-//! ordering passes under that model. For an exercise about orderings, [loom](https://docs.rs/loom) is used
+//! threads that ran before. A processor does not promise this. So an answer passes under that model if its
+//! only mistake is a memory ordering. For an exercise about orderings, [loom](https://docs.rs/loom) is used
 //! instead. Loom tries *every* schedule of a few steps; at every load of an atomic, it also tries each value
 //! that the orderings allow the thread to see. The model of memory also watches [`Plain`](sync::Plain)
-//! memory: if two threads use it, the property fails unless something makes the first use happen before the
-//! second use.
+//! memory: if two threads use this memory, something must make the first use happen before the second use, or
+//! the property fails.
 //!
 //! All schedules are tried in the same order, so there is no seed. A property must be small: two or three
 //! threads, each with one or two calls.
@@ -37,8 +37,8 @@ thread_local! {
     static THREADS: RefCell<HashMap<ThreadId, ThreadKey>> = RefCell::default();
     /// The thread that made the last recorded step.
     static LAST: Cell<Option<ThreadKey>> = const { Cell::new(None) };
-    /// True if loom can be asked which thread runs: it cannot be asked outside of a schedule, or while loom
-    /// itself panics.
+    /// True if loom can be asked which thread runs. Outside of a schedule, or while loom itself panics, loom
+    /// cannot be asked.
     static CAN_BE_ASKED: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -96,8 +96,8 @@ impl Chance {
         }
     }
 
-    /// In every second run after the first schedules, one wait may end without a notification. If more waits
-    /// ended in this way, missing notifications would remain hidden.
+    /// In every second run after the first schedules, one wait may end without a notification. More waits of
+    /// this kind would hide missing notifications.
     fn wakes_up(&mut self) -> bool {
         let wakes = self.wake_ups_left > 0 && self.random().is_multiple_of(4);
         self.wake_ups_left -= u32::from(wakes);

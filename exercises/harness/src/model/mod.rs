@@ -60,8 +60,8 @@ mod backend {
         static ANSWERS: Cell<fn(Question) -> usize> = const { Cell::new(by_chance) };
     }
 
-    /// Marks a point at which other threads may find that the caller holds its lock. Only an answer with a
-    /// `try_lock` can notice such a point.
+    /// Marks a point at which other threads may notice that the calling thread holds its lock. Only an answer
+    /// with a `try_lock` can notice such a point.
     pub(super) fn others_may_find_it_taken() {
         if TRIES_LOCKS.get() {
             others_may_come_first();
@@ -266,7 +266,7 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     }
 }
 
-/// Ends the property if shuttle reports by this panic that a run does not end.
+/// Ends the property if shuttle uses this panic to report a run that does not end.
 fn recognises(panic: &str) {
     if panic.starts_with("deadlock! blocked tasks") {
         verdict::fail_deadlocked();

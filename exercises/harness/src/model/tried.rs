@@ -110,7 +110,7 @@ impl Tried {
         }
     }
 
-    /// Records that the run has asked this question and has been given this answer.
+    /// Records that the run has asked this question and has got this answer.
     pub(super) fn was_told(&mut self, question: Question, answer: usize) {
         let Some(at) = self.at else { return };
         self.at = match self.nodes[at].then {

@@ -62,8 +62,8 @@ pub fn waits_so_far() -> usize {
         .unwrap_or_default()
 }
 
-/// Does something that the property needs but does not test, such as ending a pool after the last step. A
-/// failure in this call is shown only if there is no other failure.
+/// Calls the function for something that the property needs but does not test, such as the end of a pool
+/// after the last step. A failure in this call is shown only if there is no other failure.
 pub fn aside<R>(call: impl FnOnce() -> R) -> R {
     is_aside(true);
     let result = call();
@@ -87,7 +87,7 @@ pub fn notifications() -> usize {
     current().events.iter().filter(notifies).count()
 }
 
-/// Returns how many times a thread of this run has found a lock taken and has gone on without the lock.
+/// Returns how many times in this run a thread has found a lock taken and has gone on without this lock.
 pub fn locks_found_taken() -> usize {
     let taken = |event: &&Event| matches!(&event.action, Action::Step(what) if what == LOCK_TAKEN);
     current().events.iter().filter(taken).count()
