@@ -32,7 +32,7 @@ fn oldest_first(new: fn() -> Arc<dyn Inbox>) {
 }
 
 /// Three workers take one job each, and three jobs are put. On some schedules all workers sleep before the
-/// first job is put.
+/// first job comes.
 fn each_worker_gets_a_job(new: fn() -> Arc<dyn Inbox>) {
     let inbox = new();
     let workers = [(); 3].map(|()| {
