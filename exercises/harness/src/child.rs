@@ -9,8 +9,8 @@ use exercises_protocol::{Failure, Source, WHY};
 
 use crate::{recorder, report, verdict, watch};
 
-/// Runs the property once. The hook reports every panic except the intended ones, and the property must not
-/// let an intended panic escape.
+/// Runs the property once. The panic hook reports every panic that is not intended. An intended panic must
+/// not escape from the property.
 pub(crate) fn run_once(property: fn()) {
     if panic::catch_unwind(property).is_err() {
         verdict::fail_escaped();
@@ -18,7 +18,7 @@ pub(crate) fn run_once(property: fn()) {
 }
 
 /// A function that gets the text of a panic, and ends the property if a model reports a failed run with this
-/// text (for example "deadlock"). Panics with other texts are ignored here.
+/// text (for example "deadlock"). A panic with any other text is ignored here.
 type Recognises = fn(&str);
 
 /// The function that recognises the panics of the model. If the property runs on real threads, the function

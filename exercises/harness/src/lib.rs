@@ -29,8 +29,8 @@
 //!
 //! When a property fails, its threads may wait for each other, its stack is half-unwound, and its locks may
 //! be held by threads that will never release them. A destructor that runs in this state hangs or aborts. The
-//! learner would then see only the hang or the abort, and not the failure. So the child reports at the moment
-//! of the failure and ends, without unwinding anything; see [`isolate`]. A property that holds leaves nothing
+//! learner would then see the hang or the abort, and not the failure. So the child reports at the moment of
+//! the failure and ends, without unwinding anything; see [`isolate`]. A property that holds leaves nothing
 //! behind. So the proof, which runs tens of thousands of properties, runs many properties one after another
 //! in a [`Worker`] process.
 //!

@@ -79,7 +79,7 @@ impl<T> Shared<T> {
 /// Waits until every thread except the calling thread waits for something. Fails if a thread never waits
 /// because it checks its condition again and again. `what` describes this thread's behaviour.
 ///
-/// On real threads the harness does not know which threads wait, so there the call only gives other threads a
+/// The harness does not know which real threads wait. So on real threads this call only gives other threads a
 /// chance to run.
 pub fn until_others_wait(what: &str, cause: &str) {
     for _ in 0..PATIENCE {
@@ -95,7 +95,7 @@ pub fn until_others_wait(what: &str, cause: &str) {
 /// time. A property that knows why the threads wait can report the reason, if it uses this function. The
 /// rules for a hang know only locks and notifications.
 ///
-/// Returns false on real threads, because there the harness does not know which threads wait.
+/// Returns false on real threads, because the harness does not know which real threads wait.
 pub fn others_come_to_rest() -> bool {
     ONE_AT_A_TIME
         && (0..PATIENCE).any(|_| {

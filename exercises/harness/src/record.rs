@@ -38,7 +38,7 @@ pub(crate) enum Doing {
     Joining(usize),
     /// Waits for a lock that has no number.
     Blocked(&'static str),
-    /// Waits for something that another thread must do, but not on a condition variable.
+    /// Waits for an action of another thread, without a condition variable.
     Sleeping(&'static str),
     /// Waits for something that the property provides, such as a latch.
     Expecting(String),
@@ -62,8 +62,7 @@ pub(crate) struct Thread {
 }
 
 pub(crate) struct Record {
-    /// Counts the runs of the property, so that a thread that is left over from an earlier run can be
-    /// recognised.
+    /// Counts the runs of the property. The count shows whether a thread is left over from an earlier run.
     pub(crate) run: usize,
     /// The number of the last run before the first run of this property.
     pub(crate) begun: usize,

@@ -180,7 +180,7 @@ fn write_entry(exercise: &Exercise, before: Option<&Wrong>, entry: &str) -> anyh
     fs::write(&path, lines.join("\n") + "\n").with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Returns the texts of a wrong answer, as they are written above its code.
+/// Returns the texts that are written above the code of a wrong answer.
 fn head(wrong: &Wrong) -> Vec<String> {
     let caught = format!("Caught by {}: \"{}\"", wrong.property, wrong.message);
     wrong.text.iter().cloned().chain([caught]).collect()

@@ -32,9 +32,9 @@ pub use through_cargo::through_cargo;
 const AGAIN: usize = 250;
 
 /// The number of schedules that must be enough to catch a wrong answer: half of the schedules of a learner's
-/// test. The limit shows whether a wrong answer nearly passes; merely running other schedules would not show
-/// this. If an answer is caught only by a later schedule, its property must be changed so that it leads to
-/// the mistake with fewer threads or steps.
+/// test. The limit shows whether a wrong answer nearly passes. A run on other schedules does not show this.
+/// If an answer is caught only by a later schedule, its property must be changed so that it leads to the
+/// mistake with fewer threads or steps.
 const IN_TIME: usize = SCHEDULES / 2;
 
 /// The rounds for which an exercise is proven before it is merged: see [`ledger`].
@@ -133,9 +133,9 @@ impl Proof {
     }
 }
 
-/// Returns a mistake if the two stages of an exercise cannot be separated: no wrong answer keeps all
-/// properties of the first stage and breaks one of the second. In that case the first stage cannot be done
-/// alone.
+/// Returns a mistake if the two stages of an exercise cannot be separated. The stages are separate if some
+/// wrong answer keeps all properties of the first stage and breaks a property of the second stage. If no
+/// wrong answer does this, the first stage cannot be done alone.
 pub fn stages_that_are_one(exercise: &Exercise, exe: &Path) -> Option<String> {
     exercise.second_stage.as_ref()?;
     let of_stage = |stage| exercise.properties.iter().filter(move |property| property.stage == stage);

@@ -1,9 +1,9 @@
 //! Finds a sentence that names the mistake if a property does not end.
 //!
-//! The rules examine what the learner's threads are doing at the end, and which notifications came before.
-//! The rules are tried in a fixed order. For example, the rule for dead threads comes before the rule for
-//! lost notifications, because a dead thread explains why a notification never came. If no rule applies, the
-//! result is the likely cause that the property itself gives.
+//! The rules examine what the learner's threads are doing at the end, and which notifications were sent
+//! before. The rules are tried in a fixed order. For example, the rule for dead threads comes before the rule
+//! for lost notifications, because a dead thread explains why a notification never came. If no rule applies,
+//! the result is the likely cause that the property itself gives.
 
 mod waits;
 mod locks;

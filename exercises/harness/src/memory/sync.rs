@@ -4,9 +4,10 @@
 //!
 //! Each store is made as a swap, which loom orders after all earlier changes of the atomic. For a plain
 //! store, loom would try other orders, too, with two consequences. First, a thread that swaps until it finds
-//! a lock free could find its own value again and again, without end. Second, two threads that each raise a
-//! flag and look at the other flag, with `SeqCst` everywhere, would seem to miss each other. Loom does not
-//! order the value with which an atomic is made. So this value is stored once more after the atomic is made.
+//! a lock free could find its own value again and again, without end. Second, if each of two threads raises
+//! its own flag and then reads the other flag, all with `SeqCst`, both threads could miss the other flag.
+//! Loom does not order the value with which an atomic is made. So this value is stored once more after the
+//! atomic is made.
 
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};

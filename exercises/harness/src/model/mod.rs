@@ -171,8 +171,9 @@ mod backend {
         ask(Question::is_woken(sleepers))
     }
 
-    /// The part of a `Condvar` in `sync` that makes threads wait and wakes them. The learner may use the
-    /// `Condvar` in any way, so there is a scheduling point before each wait and each notification.
+    /// The part of a `Condvar` in `sync` that makes threads wait, and that wakes these threads. The learner
+    /// may use the `Condvar` in any way, so there is a scheduling point before each wait and each
+    /// notification.
     #[derive(Debug, Default)]
     pub(super) struct WaitSet(Sleepers);
 

@@ -4,8 +4,8 @@
 //! so on. So the runs of a property are a tree. Each node has the next question, and there is a branch below
 //! the node for every answer that was given so far. The course of a run is known before the run: [`Tried`]
 //! follows the tree downwards, and takes each answer from the run's random choices. If this path through the
-//! tree reaches an end, the same run was tried before and has passed, because after a run that fails there
-//! are no more runs.
+//! tree reaches an end, the same run was tried before. That run has passed, because a run that fails is the
+//! last run.
 //!
 //! An answer to the exercise could decide by something other than chance: by a clock, by the order in a
 //! `HashMap`, or by a `static` that an earlier run has changed. Then a question differs from the question in

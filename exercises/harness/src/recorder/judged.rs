@@ -15,7 +15,7 @@ use super::property::expect;
 use crate::diagnosis;
 use crate::record::{Judged, current, here};
 
-/// Runs a test on a right program; the test must return. `what` is a text that names the test and the
+/// Runs a test on a correct program; the test must return. `what` is a text that names the test and the
 /// program; `cause` is the likely cause if the test fails.
 pub fn accepts(what: &str, cause: &str, test: impl FnOnce()) {
     judge(Some(Judged { runs: true, ..Judged::default() }));

@@ -106,7 +106,8 @@ pub fn walk(scene: &Scene, graph: &Graph, steps: usize) -> Result<(), String> {
     if problem.is_empty() { Ok(()) } else { Err(format!("{}: {problem}", scene.name)) }
 }
 
-/// Returns the graph as JSON, with a line for each line of the listing, each thread and each state.
+/// Returns the graph as JSON, which has one line for each line of the listing, for each thread and for each
+/// state.
 pub fn text(graph: &Graph) -> String {
     let json = serde_json::to_string(graph).expect("strings and numbers");
     let begins = ["{\"number\":", "{\"name\":", "{\"threads\":"]; // no text has these: its quotes are escaped
