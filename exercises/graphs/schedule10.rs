@@ -1,4 +1,5 @@
-//! Two submitters use a serial executor; the executor below it refuses each job.
+//! Two submitters use a serial executor, which gives its jobs to another executor. The other executor refuses
+//! each job.
 
 use exercises_harness::model::graph::Scenario;
 use exercises_harness::step;

@@ -1,4 +1,4 @@
-//! Wrong: a client checks whether the log is open, and puts its line in a later step. The writer may end between them.
+//! Wrong: a client checks whether the log is open, and puts its line later. The writer may end between the two steps.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Two pages wait, and each of two workers takes one of them.
+//! Two pages wait, and each of two workers takes one of these pages.
 
 use exercises_harness::model::graph::Scenario;
 use exercises_harness::step;

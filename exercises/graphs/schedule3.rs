@@ -1,4 +1,5 @@
-//! Two submitters use a serial executor; the executor below it calls each job at once.
+//! Two submitters use a serial executor, which gives its jobs to another executor. The other executor calls
+//! each job at once.
 
 use exercises_harness::model::graph::Scenario;
 use exercises_harness::step;

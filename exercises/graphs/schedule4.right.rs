@@ -1,4 +1,4 @@
-//! Right: of two accounts, the lock of the account that was opened first is always taken first.
+//! Right: a transfer always takes the lock of the older account first.
 
 use crate::sync::Mutex;
 

@@ -1,4 +1,5 @@
-//! Two threads and two accounts. The household account is empty until the first transfer from the savings.
+//! Two threads and two accounts. The household account is empty until the first transfer from the savings
+//! account.
 
 use exercises_harness::model::graph::Scenario;
 

@@ -1,4 +1,4 @@
-//! Right: the flag is behind the same lock under which a worker checks for jobs and begins to sleep.
+//! Right: one lock guards the flag and the jobs, and a worker begins to sleep under this lock.
 
 use std::collections::VecDeque;
 

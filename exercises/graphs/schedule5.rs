@@ -1,5 +1,5 @@
-//! A worker takes jobs until it is told that there will be no more. The owner puts one job, and then says
-//! that there will be no more jobs.
+//! A worker takes jobs until the owner says that there will be no more jobs. The owner puts one job, and then
+//! says that there will be no more jobs.
 
 use exercises_harness::model::graph::Scenario;
 

@@ -1,4 +1,4 @@
-//! One thread waits for a value, and another thread provides it.
+//! One thread waits for a value, and another thread provides the value.
 
 use std::mem::ManuallyDrop;
 

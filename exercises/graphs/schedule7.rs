@@ -1,4 +1,4 @@
-//! One thread provides a value, and another thread cancels.
+//! One thread provides a value, and another thread cancels the future.
 
 use std::mem::ManuallyDrop;
 

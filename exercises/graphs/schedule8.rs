@@ -1,4 +1,4 @@
-//! A worker waits for a task, and its owner asks it to stop.
+//! A worker waits for a task, and the worker's owner asks the worker to stop.
 
 use exercises_harness::model::graph::Scenario;
 

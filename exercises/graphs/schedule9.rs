@@ -1,4 +1,4 @@
-//! A caller draws two pages. Each page has an alarm, which does nothing before its page has begun.
+//! A caller draws two pages. Each page has an alarm. The alarm does nothing before its page has begun.
 
 use exercises_harness::model::graph::Scenario;
 

@@ -1,4 +1,4 @@
-//! Wrong: a late alarm cuts off the page that is being drawn at that time, even if it is another page.
+//! Wrong: a late alarm cuts off the page that is drawn at that time, even if the alarm is for another page.
 
 use crate::sync::Mutex;
 

@@ -89,8 +89,8 @@ fn main() {
     fs::write(out_dir().join("answers.rs"), modules + &table + &scenes).unwrap();
 }
 
-/// Writes a module for each program in which a learner is the scheduler, with its code and its threads, and
-/// the list of all programs.
+/// For each program in which a learner is the scheduler, writes a module with the program's code and threads.
+/// Also writes the list of all programs.
 fn scenes(folder: &Path, exercises: &[Exercise]) -> String {
     let (mut modules, mut list) = (String::new(), String::new());
     for program in Kinds::read(folder).unwrap().schedule {
@@ -125,9 +125,9 @@ fn code_of(program: &Program, folder: &Path, exercises: &[Exercise]) -> Option<P
     })
 }
 
-/// Writes a wrong answer as a file. If an edit does not apply, its answer is left out with a warning, and the
-/// proof reports the answer later. The build must not fail, because it builds the program with which a
-/// maintainer repairs the edit.
+/// Writes a wrong answer as a file. If an edit does not apply, the script leaves out the wrong answer and
+/// prints a warning, and the proof reports this answer later. The build must not fail, because it builds the
+/// program with which a maintainer repairs the edit.
 fn write_out(exercise: &Exercise, wrong: &Wrong) -> Option<PathBuf> {
     let path = out_dir().join(&exercise.name).join(format!("{}.rs", wrong.name));
     match exercise.wrong_answer(wrong) {

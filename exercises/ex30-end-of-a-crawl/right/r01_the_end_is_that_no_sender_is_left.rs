@@ -26,7 +26,7 @@ struct Pages {
     open: BTreeSet<Page>,
 }
 
-/// The sender that each open page holds, also while the page waits in the queue.
+/// The sender that each open page holds, even while the page waits in the queue.
 type Token = Arc<Mutex<mpsc::Sender<Message>>>;
 
 enum Message {
@@ -45,7 +45,7 @@ pub struct Visit<'a> {
 }
 
 impl Frontier {
-    /// Makes a crawl that begins with the given pages. `starts` may have a page twice, and may be empty.
+    /// Makes a crawl that begins with the given pages. `starts` may contain a page twice, and may be empty.
     pub fn new(starts: &[Page]) -> Self {
         let (sender, receiver) = mpsc::channel();
         let token = Arc::new(Mutex::new(sender));
@@ -92,8 +92,8 @@ impl Frontier {
         }
     }
 
-    /// Returns each page that was found and is not over, once, in any order. Each of these pages waits, is
-    /// being read, or was put back.
+    /// Returns all pages that were found and are not over: each page once, in any order. Each of these pages
+    /// waits, is being read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         self.pages.lock().unwrap().open.iter().copied().collect()
     }

@@ -1,5 +1,5 @@
-//! Right: each sleeping worker has its own condition variable in a queue. Each new page notifies the first
-//! condition variable of the queue.
+//! Right: each sleeping worker has its own condition variable in a queue. For each new page, the first
+//! condition variable of the queue is notified.
 #![allow(unused)]
 
 use std::collections::{BTreeSet, VecDeque};
@@ -51,7 +51,7 @@ impl State {
 }
 
 impl Frontier {
-    /// Makes a crawl that begins with the given pages. `starts` may have a page twice, and may be empty.
+    /// Makes a crawl that begins with the given pages. `starts` may contain a page twice, and may be empty.
     pub fn new(starts: &[Page]) -> Self {
         let frontier = Self { state: Mutex::default() };
         frontier.find(starts);
@@ -92,8 +92,8 @@ impl Frontier {
         state.ring_all();
     }
 
-    /// Returns each page that was found and is not over, once, in any order. Each of these pages waits, is
-    /// being read, or was put back.
+    /// Returns all pages that were found and are not over: each page once, in any order. Each of these pages
+    /// waits, is being read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         self.state.lock().unwrap().open.iter().copied().collect()
     }

@@ -83,7 +83,7 @@ impl Keeper {
 }
 
 impl Frontier {
-    /// Makes a crawl that begins with the given pages. `starts` may have a page twice, and may be empty.
+    /// Makes a crawl that begins with the given pages. `starts` may contain a page twice, and may be empty.
     pub fn new(starts: &[Page]) -> Self {
         let (sender, receiver) = channel();
         let mut keeper = Keeper::default();
@@ -109,8 +109,8 @@ impl Frontier {
         self.tell(Message::Stop);
     }
 
-    /// Returns each page that was found and is not over, once, in any order. Each of these pages waits, is
-    /// being read, or was put back.
+    /// Returns all pages that were found and are not over: each page once, in any order. Each of these pages
+    /// waits, is being read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         let (sender, receiver) = channel();
         self.tell(Message::Left(sender));

@@ -37,7 +37,7 @@ struct State {
 }
 
 impl Frontier {
-    /// Makes a crawl that begins with the given pages. `starts` may have a page twice, and may be empty.
+    /// Makes a crawl that begins with the given pages. `starts` may contain a page twice, and may be empty.
     pub fn new(starts: &[Page]) -> Self {
         let frontier = Self { state: Mutex::default(), changed: Condvar::default() };
         frontier.find(starts);
@@ -71,8 +71,8 @@ impl Frontier {
         self.changed.notify_all();
     }
 
-    /// Returns each page that was found and is not over, once, in any order. Each of these pages waits, is
-    /// being read, or was put back.
+    /// Returns all pages that were found and are not over: each page once, in any order. Each of these pages
+    /// waits, is being read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         self.state.lock().unwrap().open.iter().copied().collect()
     }

@@ -25,7 +25,7 @@ pub struct Visit<'a> {
 }
 
 impl Frontier {
-    /// Makes a crawl that begins with the given pages. `starts` may have a page twice, and may be empty.
+    /// Makes a crawl that begins with the given pages. `starts` may contain a page twice, and may be empty.
     pub fn new(starts: &[Page]) -> Self {
         todo!("a frontier in which each of these pages waits, once")
     }
@@ -44,8 +44,8 @@ impl Frontier {
         todo!("hand out no page any more, and tell the workers that wait")
     }
 
-    /// Returns each page that was found and is not over, once, in any order. Each of these pages waits, is
-    /// being read, or was put back.
+    /// Returns all pages that were found and are not over: each page once, in any order. Each of these pages
+    /// waits, is being read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         todo!("the pages that were found and are not over")
     }

@@ -11,7 +11,7 @@ pub type Page = u32;
 /// A moment, in milliseconds since a fixed moment.
 pub type Time = u64;
 
-/// The right to work on a page until a given moment.
+/// The permission to work on a page until a given moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
     /// The page.
@@ -36,8 +36,8 @@ struct State {
     now: Time,
     /// The waiting pages, each with the number of its leases that have run out.
     waiting: VecDeque<(Page, u32)>,
-    /// The leases, sorted by token, so the lease that runs out first comes first. The `u32` is the number of
-    /// earlier leases of the page that ran out.
+    /// The leases, sorted by token: the first lease is the first to run out. The `u32` is the number of the
+    /// page's earlier leases that ran out.
     leases: BTreeMap<u64, (Lease, u32)>,
     tokens: u64,
     dead: Vec<Page>,

@@ -13,7 +13,7 @@ pub type Page = u32;
 /// A moment, in milliseconds since a fixed moment.
 pub type Time = u64;
 
-/// The right to work on a page until a given moment.
+/// The permission to work on a page until a given moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
     /// The page.

@@ -1,5 +1,5 @@
-//! A function that finds the number of threads by measuring. The exercise is in `src/exercise.rs`, and
-//! `README.md` says what to do.
+//! A function that measures a service, and finds the number of threads that the service needs. The exercise
+//! is in `src/exercise.rs`, and `README.md` says what to do.
 
 // In this library the answer uses real locks and threads. The tests also run the answer with the locks and
 // threads of a model.

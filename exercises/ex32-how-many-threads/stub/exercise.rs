@@ -1,4 +1,4 @@
-//! A function that finds by measuring how many threads a service needs.
+//! A function that measures a service, and finds the number of threads that the service needs.
 //!
 //! This file is the only file to edit. `cargo test -p ex32-how-many-threads` checks it.
 #![allow(unused)]

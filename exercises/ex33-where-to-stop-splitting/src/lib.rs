@@ -1,5 +1,5 @@
-//! A function that finds by measuring the size below which a task is not divided. The exercise is in
-//! `src/exercise.rs`, and `README.md` says what to do.
+//! A function that measures tasks, and finds the size at which a task is no longer divided. The exercise is
+//! in `src/exercise.rs`, and `README.md` says what to do.
 
 // In this library the answer uses real locks and threads. The tests also run the answer with the locks and
 // threads of a model.

@@ -1,4 +1,4 @@
-//! A function that finds by measuring where to stop dividing a task.
+//! A function that measures tasks, and finds the size at which a task is no longer divided.
 //!
 //! This file is the only file to edit. `cargo test -p ex33-where-to-stop-splitting` checks it.
 #![allow(unused)]

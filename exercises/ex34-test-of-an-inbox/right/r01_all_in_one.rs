@@ -1,5 +1,5 @@
-//! Right: One scenario tests all promises. Three workers take two jobs each from one inbox. Each worker sees
-//! its jobs in rising order, and together the workers have all six jobs.
+//! Right: One scenario tests all promises. Three workers take two jobs each from one inbox. Each worker gets
+//! its jobs in rising order, and together the workers get all six jobs.
 #![allow(unused)]
 
 use crate::sync::{Arc, thread};
@@ -14,9 +14,9 @@ pub trait Inbox: Send + Sync {
     fn take(&self) -> u32;
 }
 
-/// Tests the inboxes that `new` makes. Each call of `new` makes an empty inbox of the same kind. The test
-/// returns if these inboxes keep their promises. If an inbox breaks a promise, the test panics or never
-/// returns on at least one schedule.
+/// Tests the inboxes that `new` makes. Each call of `new` makes an empty inbox of the same kind. If the
+/// inboxes keep all their promises, this function returns. If an inbox breaks a promise, this function panics
+/// or never returns on at least one schedule.
 pub fn no_job_lies_beside_a_sleeping_worker(new: fn() -> Arc<dyn Inbox>) {
     let inbox = new();
     let mut workers = Vec::new();

@@ -15,9 +15,9 @@ pub trait Inbox: Send + Sync {
     fn take(&self) -> u32;
 }
 
-/// Tests the inboxes that `new` makes. Each call of `new` makes an empty inbox of the same kind. The test
-/// returns if these inboxes keep their promises. If an inbox breaks a promise, the test panics or never
-/// returns on at least one schedule.
+/// Tests the inboxes that `new` makes. Each call of `new` makes an empty inbox of the same kind. If the
+/// inboxes keep all their promises, this function returns. If an inbox breaks a promise, this function panics
+/// or never returns on at least one schedule.
 pub fn no_job_lies_beside_a_sleeping_worker(new: fn() -> Arc<dyn Inbox>) {
     for takes in [[1, 1, 1], [1, 2, 0]] {
         let inbox = new();

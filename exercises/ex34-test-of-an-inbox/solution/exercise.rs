@@ -1,4 +1,4 @@
-//! A test of an inbox that must not lose a job. The test passes with each right inbox, and fails with an
+//! A test of an inbox that must not lose a job. The test passes with each correct inbox, and fails with an
 //! inbox that forgets a worker.
 #![allow(unused)]
 
@@ -14,9 +14,9 @@ pub trait Inbox: Send + Sync {
     fn take(&self) -> u32;
 }
 
-/// Tests the inboxes that `new` makes. Each call of `new` makes an empty inbox of the same kind. The test
-/// returns if these inboxes keep their promises. If an inbox breaks a promise, the test panics or never
-/// returns on at least one schedule.
+/// Tests the inboxes that `new` makes. Each call of `new` makes an empty inbox of the same kind. If the
+/// inboxes keep all their promises, this function returns. If an inbox breaks a promise, this function panics
+/// or never returns on at least one schedule.
 pub fn no_job_lies_beside_a_sleeping_worker(new: fn() -> Arc<dyn Inbox>) {
     oldest_first(new);
     each_worker_gets_a_job(new);
@@ -45,7 +45,8 @@ fn each_worker_gets_a_job(new: fn() -> Arc<dyn Inbox>) {
     assert_eq!(taken, [1, 2, 3], "each job is taken once");
 }
 
-/// Checks that one worker gets two jobs in their order, while another worker is woken for a job.
+/// Checks that one worker gets two jobs in the order in which they were put, while another worker is woken
+/// for a job.
 fn a_woken_worker_changes_no_order(new: fn() -> Arc<dyn Inbox>) {
     let inbox = new();
     let [sleeper, other] = [1, 2].map(|jobs| {

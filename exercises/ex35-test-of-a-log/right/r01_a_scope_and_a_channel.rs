@@ -20,9 +20,9 @@ pub trait Log: Send + Sync {
     fn stop(&self);
 }
 
-/// Tests the logs that `new` makes. Each call of `new` makes an open log of the same kind. The test returns
-/// if these logs keep their promises. If a log breaks a promise, the test panics or never returns on at least
-/// one schedule.
+/// Tests the logs that `new` makes. Each call of `new` makes an open log of the same kind. If the logs keep
+/// all their promises, this function returns. If a log breaks a promise, this function panics or never
+/// returns on at least one schedule.
 pub fn accepted_means_written(new: fn() -> Arc<dyn Log>) {
     let (log, other) = (new(), new());
     let (accepts, accepted) = mpsc::channel();

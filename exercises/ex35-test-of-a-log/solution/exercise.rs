@@ -1,5 +1,5 @@
-//! A test of a log that must not lose a line. The test passes with each right log, and fails with a log that
-//! accepts a line and does not write that line.
+//! A test of a log that must not lose a line. The test passes with each correct log, and fails with a log
+//! that accepts a line and does not write that line.
 #![allow(unused)]
 
 use crate::sync::{Arc, thread};
@@ -19,9 +19,9 @@ pub trait Log: Send + Sync {
     fn stop(&self);
 }
 
-/// Tests the logs that `new` makes. Each call of `new` makes an open log of the same kind. The test returns
-/// if these logs keep their promises. If a log breaks a promise, the test panics or never returns on at least
-/// one schedule.
+/// Tests the logs that `new` makes. Each call of `new` makes an open log of the same kind. If the logs keep
+/// all their promises, this function returns. If a log breaks a promise, this function panics or never
+/// returns on at least one schedule.
 pub fn accepted_means_written(new: fn() -> Arc<dyn Log>) {
     stopped_at_any_moment(new);
     another_log_goes_on(new);

@@ -1,5 +1,5 @@
-//! Executors for an answer that runs its jobs on another executor: a property gives one of them to the
-//! answer. This file is compiled twice, like `probe.rs`.
+//! Executors for an answer that runs its jobs on another executor. A property gives the answer one of these
+//! executors. This file is compiled twice, like `probe.rs`.
 //!
 //! Each exercise has its own executor trait, and the suite of the exercise implements that trait for these
 //! executors. Each executor accepts a job, or returns the job to the caller.
@@ -11,10 +11,10 @@ use super::probe::{Counter, Shared};
 use super::sync::{Arc, thread};
 use crate::recorder::{expect, step};
 
-/// A job that an answer gives to the executor below it.
+/// A job that an answer gives to another executor.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// A gate at which one thread waits until another thread opens it.
+/// A gate at which one thread waits until another thread opens the gate.
 #[derive(Debug)]
 pub struct Gate {
     reached: Counter,
@@ -46,25 +46,25 @@ impl Gate {
         expect("waiting for a job to begin", cause, || self.reached.wait_for(1));
     }
 
-    /// Opens the gate, so that all threads that wait at the gate, and all threads that come later, go on.
+    /// Opens the gate: all threads that wait at the gate go on, and later threads do not wait.
     pub fn open(&self) {
         step("opens the gate");
         self.open.add();
     }
 }
 
-/// Calls an entry; a panic of the entry does not end the thread that calls the entry. Every executor in this
-/// file calls its entries in this way.
+/// Calls a job; a panic of the job does not end the calling thread. Every executor in this file calls its
+/// jobs in this way.
 fn call(entry: Job) {
     step("the executor calls what it was given");
     drop(catch_unwind(AssertUnwindSafe(entry)));
 }
 
-/// The action that an executor takes when it is given an entry.
+/// The action of an executor when a job is submitted.
 type Answer = Box<dyn FnOnce(Job) -> Result<(), Job> + Send>;
 
-/// An executor that keeps entries until the property tells it to call the entries, and that refuses entries
-/// if the property says so.
+/// An executor that keeps jobs in a queue until the property calls them, and refuses jobs if the property
+/// says so.
 #[derive(Default)]
 pub struct Desk {
     entries: Arc<Shared<VecDeque<Job>>>,
@@ -73,12 +73,12 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Makes a desk that puts all entries into its queue.
+    /// Makes a desk that puts all jobs into its queue.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Handles the job as the property has ordered; without an order, either puts the job into the queue, or
+    /// Handles the job as the property has ordered. Without an order, either puts the job into the queue, or
     /// refuses the job and returns it to the caller.
     pub fn submit(&self, job: Job) -> Result<(), Job> {
         if let Some(answer) = self.answers.with(VecDeque::pop_front) {
@@ -93,13 +93,13 @@ impl Desk {
         Ok(())
     }
 
-    /// Sets whether the desk refuses all entries from now on.
+    /// Sets whether the desk refuses all jobs from now on.
     pub fn refuse(&self, refuses: bool) {
         self.refuses.with(|now| *now = refuses);
     }
 
-    /// Makes the next `submit` wait at the gate; after the gate opens, `submit` puts its entry into the
-    /// queue, or refuses the entry.
+    /// Makes the next `submit` wait at the gate. After the gate opens, `submit` puts its job into the queue
+    /// if `takes` is true, and refuses the job if `takes` is false.
     pub fn decide_at(&self, gate: &Arc<Gate>, takes: bool) {
         let (gate, queue) = (Arc::clone(gate), Arc::clone(&self.entries));
         let answer = move |entry| {
@@ -116,7 +116,7 @@ impl Desk {
         self.answers.with(|answers| answers.push_back(Box::new(answer)));
     }
 
-    /// Makes the next `submit` call its entry, and then wait at the gate before it returns.
+    /// Makes the next `submit` call its job, and then wait at the gate before `submit` returns.
     pub fn call_and_stay_at(&self, gate: &Arc<Gate>) {
         let gate = Arc::clone(gate);
         let answer = move |entry| {
@@ -128,14 +128,14 @@ impl Desk {
         self.answers.with(|answers| answers.push_back(Box::new(answer)));
     }
 
-    /// Calls all entries on the calling thread, including entries that are submitted meanwhile.
+    /// Calls all jobs of the queue on the calling thread, including jobs that are submitted meanwhile.
     pub fn run_all(&self, cause: &str) {
         while let Some(entry) = self.take() {
             expect("what the executor was given", cause, || call(entry));
         }
     }
 
-    /// Calls the oldest entry on a new thread.
+    /// Calls the oldest job of the queue on a new thread.
     pub fn run_one_elsewhere(&self) -> Option<thread::JoinHandle<()>> {
         let entry = self.take()?;
         Some(on_a_thread("the executor's thread", Box::new(move || call(entry))))
@@ -146,7 +146,7 @@ impl Desk {
     }
 }
 
-/// An executor that starts a thread for each entry.
+/// An executor that starts a thread for each job.
 #[derive(Default)]
 pub struct Threads(Shared<Vec<thread::JoinHandle<()>>>);
 
@@ -166,20 +166,20 @@ impl Threads {
     }
 }
 
-/// An executor that calls each entry before `submit` returns.
+/// An executor that calls each job before `submit` returns.
 pub struct AtOnce {
     elsewhere: bool,
     inside: Counter,
 }
 
 impl AtOnce {
-    /// Makes an executor that calls entries on the submitting thread. If `elsewhere` is true, another thread
-    /// calls the entries, and the submitting thread waits for that thread.
+    /// Makes an executor that calls jobs on the submitting thread. If `elsewhere` is true, another thread
+    /// calls the jobs, and the submitting thread waits for that thread.
     pub fn new(elsewhere: bool) -> Arc<Self> {
         Arc::new(Self { elsewhere, inside: Counter::new("nothing") })
     }
 
-    /// Returns the number of calls of entries that have begun and have not returned.
+    /// Returns the number of jobs that have been called and have not returned.
     pub fn depth(&self) -> usize {
         self.inside.get()
     }

@@ -1,4 +1,4 @@
-//! The process in which a property runs: any failure in this process ends it, with a report.
+//! The process in which a property runs. A failure ends this process with a report.
 
 use std::panic;
 use std::sync::{Mutex, Once, PoisonError};
@@ -9,16 +9,16 @@ use exercises_protocol::{Failure, Source, WHY};
 
 use crate::{recorder, report, verdict, watch};
 
-/// Runs the property once. The hook reports every panic except the intended ones, and the property must not
-/// let an intended panic escape.
+/// Runs the property once. The panic hook reports every panic that is not intended. An intended panic must
+/// not escape from the property.
 pub(crate) fn run_once(property: fn()) {
     if panic::catch_unwind(property).is_err() {
         verdict::fail_escaped();
     }
 }
 
-/// Ends the property if a model reports a failed run by a panic with this text (for example "deadlock").
-/// Panics with other texts are ignored here.
+/// A function that gets the text of a panic, and ends the property if a model reports a failed run with this
+/// text (for example "deadlock"). A panic with any other text is ignored here.
 type Recognises = fn(&str);
 
 /// The function that recognises the panics of the model. If the property runs on real threads, the function
@@ -38,8 +38,8 @@ pub(crate) fn begin(source: &str, deadline: Duration, recognises: Recognises) {
     watch::begin(deadline, verdict::fail_out_of_time);
 }
 
-/// Refuses a file that uses a name that no answer may use. A macro rejects a learner's file with a forbidden
-/// name, so the file does not even compile; but the proof compiles answers without that macro.
+/// Returns a failure if a file uses a forbidden name. A learner's file with a forbidden name does not even
+/// compile, because a macro rejects the file. But the proof compiles answers without that macro.
 fn refusal(source: &str) -> Option<Failure> {
     /// The last text that was accepted. The text is remembered because the proof runs the properties of one
     /// answer one after the other.
@@ -58,7 +58,7 @@ fn refusal(source: &str) -> Option<Failure> {
     Some(Failure::new(promise, &seen.join("\n"), WHY, Schedule::default()))
 }
 
-/// Installs the panic hook, with which a panic ends the property at the place of the panic.
+/// Installs a panic hook that ends the property at the place of the panic.
 pub(crate) fn install_hook() {
     panic::set_hook(Box::new(|info| {
         let message = info.payload_as_str().unwrap_or("(a panic whose payload is not text)");

@@ -1,9 +1,9 @@
 //! Runs each property in its own process, and reads the report of that process.
 //!
 //! The test starts its own binary again, with the name of the property in the environment. The child runs the
-//! property. As soon as the child knows the verdict, it writes the verdict as one line, and ends. So a wrong
-//! answer cannot hide the failure by what it leaves behind: for example, threads that wait for each other,
-//! destructors that would hang, or a panic during a panic. The parent ends a child that does not end by
+//! property. As soon as the child knows the verdict, it writes the verdict as one line, and ends. So the
+//! things that a wrong answer leaves behind cannot hide the failure: for example, threads that wait for each
+//! other, destructors that hang, or a panic during a panic. The parent ends a child that does not end by
 //! itself.
 
 use std::io::{Read, Write};
@@ -20,9 +20,10 @@ use exercises_protocol::{Failure, Mode, PROPERTY, State, TRACE, Terminal, Verdic
 
 use crate::{last_words, report};
 
-/// The number of bytes of the learner's own output that are shown.
+/// The number of lines of the learner's own output that are shown.
 const OUTPUT_LINES: usize = 20;
-/// The number of bytes after which a child's output is discarded.
+/// The largest number of bytes that are kept of a child's output. If there are more, the oldest bytes are
+/// discarded.
 const OUTPUT_BYTES: usize = 4 << 20;
 /// The time that the parent waits for a silent child after the child's deadline; in this time the child can
 /// still report what it was doing.
@@ -34,8 +35,8 @@ const ALLOCATOR: &str = "GLIBC_TUNABLES";
 const AT_HAND: &str = "glibc.malloc.tcache_count=500:glibc.malloc.top_pad=8000000:\
                        glibc.malloc.trim_threshold=100000000:glibc.malloc.mmap_threshold=4000000";
 
-/// The name of a property that did not end, if there is one. After such a property, no later property is
-/// tried, because the learner would otherwise wait for one deadline after another.
+/// The name of a property that did not end, if there is one. After a property that did not end, no later
+/// property is tried. So the learner need not wait for one deadline after another.
 static HUNG: Mutex<Option<String>> = Mutex::new(None);
 
 pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, run_here: impl FnOnce()) {
@@ -81,10 +82,10 @@ fn this_test(name: &str) -> Command {
     command
 }
 
-/// Makes `command` run the property, and waits for the report.
+/// Runs the property in the process that `command` starts, and waits for the report.
 ///
 /// # Panics
-/// Returns an error if the process cannot be started.
+/// Panics if the process cannot be started.
 pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Verdict {
     let mut child = Running::start(command.env(PROPERTY, property));
     let nonce = report::new_nonce();
@@ -132,7 +133,7 @@ impl Running {
         }
     }
 
-    /// Waits until the child has written something. The error tells whether the child has closed its output,
+    /// Waits until the child has written something. The error shows whether the child has closed its output,
     /// or has been silent for too long.
     pub(crate) fn hear(&self, deadline: Duration) -> Result<(), RecvTimeoutError> {
         self.signs.recv_timeout(deadline + GRACE)
@@ -149,8 +150,8 @@ impl Running {
         report::find(&String::from_utf8_lossy(&self.stdout.kept()), nonce)
     }
 
-    /// Ends the child, unless the child was `in_time` and ends without help. If the child has reported
-    /// nothing, the error says how the child ended.
+    /// Returns the child's verdict after the child has ended. A child that was not `in_time` is killed. If
+    /// the child has reported nothing, returns an error that says how the child ended.
     pub(crate) fn verdict(
         mut self,
         nonce: &str,
@@ -175,14 +176,15 @@ impl Running {
         Err(Box::new(failure))
     }
 
-    /// Waits until a child that has nothing left to do has ended.
+    /// Waits for the end of a child that has nothing left to do.
     pub(crate) fn dismiss(mut self) {
         self.stdin = None;
         end(&mut self.child, true);
     }
 }
 
-/// The reason why a process may have ended too early: it ended without help, or another process ended it.
+/// Returns the likely reason why a process ended too early; `by_itself` is true if the parent did not end the
+/// process.
 fn cause_of_end(status: &str, stderr: &str, by_itself: bool) -> &'static str {
     if stderr.contains("has overflowed its stack") {
         "your code overflowed the stack: does something call itself without an end?"
@@ -232,8 +234,8 @@ impl Reader {
         Self { kept, thread: Some(thread) }
     }
 
-    /// Returns the output that was read. A call that must not wait for the end of the output returns only the
-    /// output so far, because a process that the child has started may keep the pipe open.
+    /// Returns the output that was read. If `to_the_end` is false, returns only the output so far: a process
+    /// that the child has started may keep the pipe open.
     fn text(&mut self, to_the_end: bool) -> String {
         if to_the_end && let Some(thread) = self.thread.take() {
             let _ = thread.join(); // it does not panic

@@ -1,12 +1,11 @@
-//! Chooses which of several failures to show first, in the last line that a test program prints.
+//! Prints, as the last line of a test program, which of several failures the learner should read first.
 //!
 //! Cargo shows the failures in alphabetical order. The failure that says most about the mistake may be
 //! anywhere in that order, but the learner reads the end of the output first. The test runner calls none of
 //! our code after its last test. So the line is printed when the process ends.
 //!
-//! This module has unsafe code: it declares a function of the C library, because the standard library has no
-//! function that is called when the process ends. The invariant is that the declaration agrees with the C
-//! library.
+//! This module has unsafe code: it declares a function of the C library. The standard library has no way to
+//! call a function when the process ends. The invariant is that the declaration agrees with the C library.
 #![expect(unsafe_code, reason = "the end of the process is told by the C library alone")]
 
 use std::ffi::c_int;
@@ -44,7 +43,7 @@ extern "C" fn at_the_end() {
     }
 }
 
-/// Returns the text of the last line; returns `None` if there is no choice between failures.
+/// Returns the text of the last line, or `None` if fewer than two properties have failed.
 fn begin_with(failed: &[(String, Failure)]) -> Option<String> {
     if failed.len() < 2 {
         return None;
@@ -55,7 +54,7 @@ fn begin_with(failed: &[(String, Failure)]) -> Option<String> {
     let terminal = Terminal::of_stdout();
     let text = format!("{property}: {}\nMending it often mends others. Its message alone:", failure.seen);
     let text = terminal.paragraph("begin with", &text);
-    // A command that is broken into two lines cannot be copied, so it stays on one line.
+    // The command stays on one line, because a command that is broken into two lines cannot be copied.
     let command = format!("cargo test -p {} {property}", exercise.name);
     Some(terminal.show(&format!("{text}{:12}{command}\n\n", "")).into_owned())
 }

@@ -1,9 +1,9 @@
 //! Code that the tests of all exercises share.
 //!
-//! Every exercise has a list of *properties* in its `exercise.toml`; a property has a name, and a promise
-//! that a right answer keeps. The function with the property's name in the exercise's `tests/suite` uses the
-//! learner's code; if the promise is broken, the function says what it has observed. Each property is checked
-//! twice:
+//! Every exercise has a list of *properties* in its `exercise.toml`. A property has a name, and a promise
+//! that a correct answer keeps. In the exercise's `tests/suite`, a function with the property's name uses the
+//! learner's code. If the promise is broken, this function says what it has observed. Each property is
+//! checked twice:
 //!
 //! * [`model`] runs the property on thousands of thread schedules that a seed decides. Only one thread runs
 //!   at a time, and at every lock, wait and notification the scheduler chooses the thread that goes on. So an
@@ -28,11 +28,11 @@
 //! # Why a child process
 //!
 //! When a property fails, its threads may wait for each other, its stack is half-unwound, and its locks may
-//! be held by threads that will never release them. A destructor that runs in this state hangs or aborts, and
-//! the learner would see the hang or the abort instead of the failure. So the child reports at the moment of
+//! be held by threads that will never release them. A destructor that runs in this state hangs or aborts. The
+//! learner would then see the hang or the abort, and not the failure. So the child reports at the moment of
 //! the failure and ends, without unwinding anything; see [`isolate`]. A property that holds leaves nothing
-//! behind; so the proof, which runs tens of thousands of properties, runs many of them one after another in a
-//! [`Worker`] process.
+//! behind. So the proof, which runs tens of thousands of properties, runs many properties one after another
+//! in a [`Worker`] process.
 //!
 //! # Who writes what
 //!
@@ -42,14 +42,14 @@
 //! property (a latch, "wait until all threads sleep") are in the module `probe`. The executors for an answer
 //! that runs its jobs on another executor are in the module `below`. The modules `probe` and `below` exist
 //! for the model and for real threads. No property sleeps or looks at a clock. If the answer is itself a
-//! test, the property runs this test on programs that are right or wrong: `probe::Judged`.
+//! test, the property runs this test on correct programs and on wrong programs (`probe::Judged`).
 #![allow(
     clippy::duplicate_mod,
     reason = "sync, probe.rs and below.rs are compiled for the model and for real threads"
 )]
 
-// The modules are listed from the bottom up: a module refers only to modules above it in the list.
-// `executor/tests/tidy.rs` checks this order.
+// The modules are listed in the order of their dependencies: a module refers only to modules above it in the
+// list. `executor/tests/tidy.rs` checks this order.
 mod watch;
 mod report;
 mod record;
@@ -98,7 +98,7 @@ macro_rules! first_run {
     }};
 }
 
-/// Panics intentionally; a property uses this for a job that must panic.
+/// Panics intentionally. A property calls this function in a job that must panic.
 ///
 /// This panic does not call the panic hook. The panic hook treats every other panic as a failure of the
 /// property, because neither the suite nor a right answer ever panics.

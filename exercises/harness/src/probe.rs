@@ -13,7 +13,8 @@ use crate::verdict::fail;
 /// a right answer, the other threads sleep after at most a thousandth of this number.
 const PATIENCE: usize = 2_000;
 
-/// A number that threads change and for which they wait, such as the number of jobs that have begun.
+/// A counter that some threads increase and for which other threads wait. For example, a counter can hold the
+/// number of jobs that have begun.
 #[derive(Debug)]
 pub struct Counter {
     what: &'static str,
@@ -78,7 +79,7 @@ impl<T> Shared<T> {
 /// Waits until every thread except the calling thread waits for something. Fails if a thread never waits
 /// because it checks its condition again and again. `what` describes this thread's behaviour.
 ///
-/// On real threads the harness does not know which threads wait, so there the call only gives other threads a
+/// The harness does not know which real threads wait. So on real threads this call only gives other threads a
 /// chance to run.
 pub fn until_others_wait(what: &str, cause: &str) {
     for _ in 0..PATIENCE {
@@ -90,11 +91,11 @@ pub fn until_others_wait(what: &str, cause: &str) {
     fail(what, cause);
 }
 
-/// Waits until every other thread waits for something, and returns true if all of them do so in time. With
-/// this function, a property that knows why the threads wait can report the reason; the rules for a hang know
-/// only locks and notifications.
+/// Waits until every other thread waits for something. Returns true if every other thread begins to wait in
+/// time. A property that knows why the threads wait can report the reason, if it uses this function. The
+/// rules for a hang know only locks and notifications.
 ///
-/// Returns false on real threads, because there the harness does not know which threads wait.
+/// Returns false on real threads, because the harness does not know which real threads wait.
 pub fn others_come_to_rest() -> bool {
     ONE_AT_A_TIME
         && (0..PATIENCE).any(|_| {
@@ -147,7 +148,7 @@ pub fn until_asleep(threads: usize, cause: &str) {
 /// A program that the learner's test must judge as right or wrong.
 #[derive(Debug)]
 pub struct Judged<P: ?Sized + 'static> {
-    /// The name of the answer: `m03_notifies_if_it_was_empty`.
+    /// The name of the answer, for example `m03_notifies_if_it_was_empty`.
     pub name: &'static str,
     /// The design of the program, or the mistake in it.
     pub about: &'static str,
@@ -158,7 +159,7 @@ pub struct Judged<P: ?Sized + 'static> {
 }
 
 impl<P: ?Sized + 'static> Judged<P> {
-    /// Runs the test on each right program; the test must pass. `cause` is the likely cause if the test
+    /// Runs the test on each correct program; the test must pass. `cause` is the likely cause if the test
     /// fails.
     pub fn right_ones_pass(all: &[Self], cause: &str, test: fn(fn() -> Arc<P>)) {
         all.iter().filter(|program| program.is_right).for_each(|program| program.passes(cause, test));
@@ -176,7 +177,7 @@ impl<P: ?Sized + 'static> Judged<P> {
     /// the likely cause if the test passes.
     ///
     /// On real threads, a wrong program fails only by chance. So on real threads the test is run on the first
-    /// right program instead.
+    /// correct program instead.
     pub fn is_rejected(all: &[Self], name: &str, cause: &str, test: fn(fn() -> Arc<P>)) {
         let is_meant = |program: &&Self| program.name.split('_').next() == Some(name);
         let wrong = all.iter().find(is_meant).expect("the suite has it");

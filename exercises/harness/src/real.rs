@@ -61,8 +61,8 @@ pub const RUNS: usize = 30;
 /// answer needs a few milliseconds; the suite uses no clock, so nothing else depends on this limit.
 const DEADLINE: Duration = Duration::from_secs(8);
 
-/// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the
-/// property fails.
+/// Checks a property of the learner's file, and panics if the property fails. The property runs in its own
+/// process, and `source` is the text of the file.
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Real, DEADLINE, || {
         run_here(source, promise, RUNS, property);
@@ -70,8 +70,8 @@ pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     });
 }
 
-/// Checks a property in this process, the given number of times; if the property fails, the process ends with
-/// a report.
+/// Runs a property the given number of times in this process. If the property fails, the process ends with a
+/// report.
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, backend::me);
     child::begin(source, DEADLINE, |_| ());

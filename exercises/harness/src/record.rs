@@ -1,9 +1,9 @@
-//! The events in this run of a property: what each thread did, the order of these events, and what each
-//! thread is doing now.
+//! The record of a property's run: what each thread has done, in which order, and what each thread is doing
+//! now.
 //!
 //! There is one record for each process, behind an ordinary lock. Under the model only one thread runs at a
 //! time; on real threads the lock of the record puts the events into an order. The
-//! [recorder](crate::recorder) writes the record, and a [verdict](crate::verdict) is made from it.
+//! [recorder](crate::recorder) writes the record, and a [verdict](crate::verdict) is made from the record.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -22,8 +22,8 @@ pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 /// The description of the object for which a receiver waits.
 pub(crate) const MESSAGE: &str = "a message";
 
-/// The limit on the number of events: when it is reached, the oldest events are dropped. Only an answer that
-/// spins has so many events.
+/// The limit on the number of recorded events: when this limit is reached, the oldest events are dropped.
+/// Only an answer that spins has so many events.
 const MOST_EVENTS: usize = 20_000;
 
 /// The present activity of a thread.
@@ -38,7 +38,7 @@ pub(crate) enum Doing {
     Joining(usize),
     /// Waits for a lock that has no number.
     Blocked(&'static str),
-    /// Waits for something that another thread must do, but not on a condition variable.
+    /// Waits for an action of another thread, without a condition variable.
     Sleeping(&'static str),
     /// Waits for something that the property provides, such as a latch.
     Expecting(String),
@@ -62,8 +62,7 @@ pub(crate) struct Thread {
 }
 
 pub(crate) struct Record {
-    /// Counts the runs of the property, so that a thread that is left over from an earlier run can be
-    /// recognised.
+    /// Counts the runs of the property. The count shows whether a thread is left over from an earlier run.
     pub(crate) run: usize,
     /// The number of the last run before the first run of this property.
     pub(crate) begun: usize,
@@ -75,11 +74,11 @@ pub(crate) struct Record {
     /// For each lock, the thread that holds it, and the line at which the thread took it.
     pub(crate) locks: Vec<Option<(usize, Option<u32>)>>,
     pub(crate) condvars: usize,
-    /// The names that were given to threads, each with the number of threads that have it.
+    /// The names of the threads, each with the number of threads that have this name.
     names: BTreeMap<String, usize>,
     /// True while the property does something that it does not test.
     pub(crate) aside: bool,
-    /// The state of the test, if the answer is a test and the property runs it.
+    /// The state of the test, if the answer is a test and the property runs this test.
     pub(crate) judged: Option<Judged>,
     /// Returns the key of the calling thread; the model and real threads find this key in different ways.
     who: Option<fn() -> ThreadKey>,

@@ -1,4 +1,4 @@
-//! The report by which a process tells its parent whether a property holds: one line of its output.
+//! The report: a line of output that tells a parent process whether a property holds in its child.
 //!
 //! The learner's code can also print such a line and end the process. So the line contains a number that only
 //! the parent and the child know.
@@ -53,8 +53,8 @@ pub(crate) fn round() -> u64 {
     asked().as_ref().map_or(0, |asked| asked.round)
 }
 
-/// Reads the task of this process, unless the task is known already. The caller must call this function
-/// before any of the learner's code runs.
+/// Reads the task of this process, unless the task is known already. This function must be called before any
+/// of the learner's code runs.
 pub(crate) fn begin() {
     asked().get_or_insert_with(the_only_thing);
 }

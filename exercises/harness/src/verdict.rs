@@ -23,7 +23,7 @@ pub fn fail(seen: &str, cause: &str) -> ! {
 }
 
 impl Record {
-    /// Makes the failure of this run. `decisive` is the event that decided the failure, if it is known.
+    /// Describes the failure of this run. `decisive` is the event that decided the failure, if it is known.
     fn failure(&self, seen: &str, cause: &str, decisive: Option<usize>) -> Failure {
         let mut failure = Failure::new(&self.promise, seen, cause, self.schedule(decisive));
         failure.found = self.run - self.begun;
@@ -31,7 +31,7 @@ impl Record {
         failure
     }
 
-    /// Returns true if the property holds only if the test fails.
+    /// Returns true if the test must fail for the property to hold.
     fn wants_a_failure(&self) -> bool {
         self.judged.as_ref().is_some_and(|test| test.runs && test.never_fails.is_some())
     }
@@ -79,7 +79,7 @@ pub(crate) fn fail_deadlocked() -> ! {
     fail_hung("nobody can go on")
 }
 
-/// Ends a property that has made more steps than any run that ends.
+/// Ends a property with a run that does not end: the run has more steps than any run that ends.
 pub(crate) fn fail_endless() -> ! {
     fail_hung(diagnosis::RUNS_ON)
 }
@@ -91,7 +91,8 @@ fn hang(verdict: &str, busy: bool) -> Failure {
     record.failure(&found.seen, &found.cause, found.decisive)
 }
 
-/// Ends the property because its time is up: these are real threads, or the model did not notice the hang.
+/// Ends the property because its time is up: the property hangs on real threads, or the model has not noticed
+/// the hang.
 pub(crate) fn fail_out_of_time(deadline: Duration, busy: bool) -> ! {
     let mut failure = hang(&format!("it is not done after {} s", deadline.as_secs()), busy);
     failure.hung = true;
@@ -111,7 +112,7 @@ pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
     ended_by(failure)
 }
 
-/// Records a panic, without stopping the panic.
+/// Records a panic, and lets the panic continue.
 pub(crate) fn panics(message: &str) {
     here(|record, me| record.add(me, Action::Fail(format!("panics: {message}")), None));
 }

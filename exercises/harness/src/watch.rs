@@ -64,8 +64,8 @@ pub(crate) fn end() {
     watched().deadline = None;
 }
 
-/// Ends a property that has used up its processor time, or in which nothing has happened for too long.
-/// Wall-clock time alone would make right answers fail on a busy machine.
+/// Ends a property that has used up its processor time, or in which nothing has happened for too long. A
+/// limit on wall-clock time alone would make correct answers fail on a busy machine.
 fn watch_over_all(time_is_up: TimeIsUp) {
     let (mut idle, mut in_all, mut seen) = (Duration::ZERO, Duration::ZERO, progress());
     let mut busy_before = Duration::ZERO; // when something happened last

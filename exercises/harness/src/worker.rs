@@ -27,7 +27,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Makes a worker without a process. `program` must be a program that, with these arguments, asks for its
+    /// Makes a worker without a process. When `program` is started with these arguments, it must ask for its
     /// work with [`next_job`].
     pub fn new(program: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(program);
@@ -35,8 +35,8 @@ impl Worker {
         Self { command, running: None }
     }
 
-    /// Runs the job, which is a line without its line end. Uses the process of the last job if that process
-    /// is still there, and otherwise a new process.
+    /// Runs the job; the job is a line of text without the line end. Uses the process of the last job if that
+    /// process is still there, and otherwise a new process.
     ///
     /// # Panics
     /// Panics if a process is needed and cannot be started.
@@ -94,8 +94,8 @@ impl Drop for Worker {
     }
 }
 
-/// The worker process calls this function: it reports how many times the previous job has held, and waits for
-/// the next job. Returns `None` if there are no more jobs.
+/// Reports how many times the previous job has held, and waits for the next job. The worker process calls
+/// this function. Returns `None` if there are no more jobs.
 pub fn next_job(held: Option<usize>) -> Option<String> {
     if let Some(runs) = held {
         report::report(&Ok(runs)).ok()?;

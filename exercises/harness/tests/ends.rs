@@ -38,7 +38,7 @@ mod properties {
         std::process::abort();
     }
 
-    /// Takes twelve seconds for its thirty runs, and computes almost nothing.
+    /// This test takes twelve seconds for its thirty runs, and computes almost nothing.
     pub(crate) fn is_slow() {
         step("goes on");
         std::thread::sleep(Duration::from_millis(400));

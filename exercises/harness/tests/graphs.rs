@@ -1,4 +1,5 @@
-//! Checks that the graph of a small program has all of its states, and that no run leads anywhere else.
+//! Checks that the graph of a small program has all of the program's states, and that no run reaches any
+//! other state.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeSet;

@@ -119,8 +119,8 @@ mod properties {
         waiter.join().unwrap();
     }
 
-    /// Two workers share the receiver of a channel, as in the Rust Book: one waits for a message, and holds
-    /// the lock meanwhile. The test holds the sender, and waits for both workers to end.
+    /// Two workers share the receiver of a channel, as in the Rust Book: one worker holds the lock while it
+    /// waits for a message. The test holds the sender, and waits for both workers to end.
     pub(crate) fn keeps_the_sender() {
         let (sender, receiver) = mpsc::channel::<()>();
         let receiver = Arc::new(Mutex::new(receiver));

@@ -1,4 +1,5 @@
-//! Exercises whose answer is a test: which outcomes count as failures, and what the learner is told.
+//! Tests of exercises whose answer is a test: which outcomes count as failures, and which message the learner
+//! gets.
 
 use exercises_harness::model::check;
 

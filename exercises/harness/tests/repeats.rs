@@ -1,4 +1,4 @@
-//! Checks that a schedule that repeats an earlier one, choice for choice, is not run again.
+//! Checks that a schedule with the same choices as an earlier schedule is not run.
 
 use std::env;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,8 +8,8 @@ use exercises_harness::model::probe;
 use exercises_harness::model::sync::{Arc, Condvar, Mutex, thread};
 use exercises_harness::{Worker, fail, model, next_job};
 
-/// Runs the jobs that the worker process is given. The worker is this program, which is told to run only this
-/// test.
+/// Runs the jobs that the worker process is given. The worker is this program, started with arguments that
+/// select only this test.
 #[test]
 #[ignore = "is started by the others"]
 fn does_jobs() {
@@ -80,7 +80,7 @@ fn waits_once() {
     other.join().unwrap();
 }
 
-/// Fails if the lock is found taken by a thread that does nothing while it holds the lock.
+/// Fails if `try_lock` finds the lock taken; the holder does nothing while it holds the lock.
 fn tries_to_lock() {
     let lock = Arc::new(Mutex::new(()));
     let other = {

@@ -170,7 +170,7 @@ fn no_two_threads_have_one_name_and_a_line_of_the_tests_is_not_shown() {
     assert!(message.contains("starts worker 3") && !message.contains("starts worker 3 :"), "{message}");
 }
 
-/// Returns the output of this program, from `result` on, for some of the tests that are meant to fail.
+/// Runs some of the tests that are meant to fail, and returns their output from `result` on.
 fn end_of(tests: &[&str], more: &[&str]) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ex00-order");
     fs::create_dir_all(&folder).unwrap();

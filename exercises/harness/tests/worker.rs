@@ -12,8 +12,8 @@ use exercises_protocol::Failure;
 
 const PROMISE: &str = "It holds.";
 
-/// Runs the jobs that the worker process is given. The worker is this program, which is told to run only this
-/// test.
+/// Runs the jobs that the worker process is given. The worker is this program, started with arguments that
+/// select only this test.
 #[test]
 #[ignore = "is started by the others"]
 fn does_jobs() {

@@ -1,4 +1,4 @@
-//! A task is cancelled before any thread has begun it, and then a thread runs it.
+//! A task is cancelled before a thread has begun the task, and then a thread runs the cancelled task.
 
 use executor::FutureTask;
 use std::sync::Arc;

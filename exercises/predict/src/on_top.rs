@@ -1,5 +1,5 @@
-//! A pool with one thread, whose tasks help while they wait. The task of a page waits for one of the page's
-//! two parts.
+//! A pool with one thread. A task of this pool runs other tasks while it waits. The task of a page waits for
+//! one of the page's two parts.
 
 use executor::{OnStarvation, ThreadPoolExecutor, prelude::*};
 use std::sync::{Arc, Mutex};

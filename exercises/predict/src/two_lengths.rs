@@ -1,4 +1,4 @@
-//! Three requests say twice where their body ends. The server's parser reads the heads of the requests.
+//! Each of three requests states the end of its body twice. The server's parser reads the request heads.
 
 use servers::http::Conversation;
 use servers::limits::Limits;

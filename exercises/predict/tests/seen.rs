@@ -1,4 +1,4 @@
-//! Checks that each program always returns the text that a learner is told after a prediction.
+//! Checks that each program always returns the text that a learner sees after a prediction.
 
 use exercises_predict::PROGRAMS;
 use std::fs;

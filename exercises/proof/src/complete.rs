@@ -102,7 +102,7 @@ fn incomplete_description(exercise: &Exercise) -> Vec<String> {
     mistakes
 }
 
-/// Returns the table of properties, as the README of an exercise must contain it.
+/// Returns the table of properties that the README of an exercise must contain.
 pub fn table(exercise: &Exercise) -> String {
     let staged = exercise.second_stage.is_some();
     let mut table = "| property | what it promises |".to_owned();
@@ -159,8 +159,8 @@ pub fn write_list() -> anyhow::Result<()> {
     fs::write(&path, lines.join("\n") + "\n").with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Checks that the README repeats the properties, the chapters and the minutes, and that the exercise's row
-/// is in the right place of the list of exercises.
+/// Checks that the README repeats the properties, the chapters and the minutes, and that the list of
+/// exercises has the exercise's row at the right place.
 fn pages_that_differ(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     let readme = read(&exercise.readme())?;
@@ -198,8 +198,8 @@ fn pages_that_differ(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     Ok(mistakes)
 }
 
-/// Finds links of the README whose target does not exist, and names in code, such as `Semaphore::acquire`,
-/// that the linked file does not contain.
+/// Finds two kinds of mistakes in the README: links without an existing target, and names in code, such as
+/// `Semaphore::acquire`, that the linked file does not contain.
 fn dead_links(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let readme = read(&exercise.readme())?;
     let mut mistakes = Vec::new();
@@ -255,14 +255,14 @@ fn wrong_rows(exercise: &Exercise, page: &str) -> Vec<String> {
     mistakes
 }
 
-/// Returns the names in code in a row's last cell.
+/// Returns the names that are written as code in the last cell of a row.
 fn failing(row: &str) -> impl Iterator<Item = &str> {
     let cell = row.trim_end_matches([' ', '|']).rsplit('|').next().unwrap_or_default();
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Checks that every edit applies, that no two edits make the same answer, and that every file belongs to an
-/// entry. Each entry must name a property and words of the property's message.
+/// Checks three things: every edit applies, no two edits make the same answer, and every file belongs to an
+/// entry. Each entry must name a property and some words of the property's message.
 fn wrong_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     let mut known = BTreeMap::new();

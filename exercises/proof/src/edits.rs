@@ -13,7 +13,7 @@ use similar::{Algorithm, ChangeTag, TextDiff};
 /// solution. The solution is preferred because a reader has seen it.
 const FARTHER: usize = 150;
 
-/// If an edit replaces at least this part of an answer, in percent, the edit is too large to help a reader.
+/// If an edit replaces at least this percentage of an answer, the edit is too large to help a reader.
 const TOO_MUCH: usize = 60;
 
 /// The first lines that a new wrong answer must have.
@@ -180,7 +180,7 @@ fn write_entry(exercise: &Exercise, before: Option<&Wrong>, entry: &str) -> anyh
     fs::write(&path, lines.join("\n") + "\n").with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Returns the texts of a wrong answer, as they are written above its code.
+/// Returns the texts that are written above the code of a wrong answer.
 fn head(wrong: &Wrong) -> Vec<String> {
     let caught = format!("Caught by {}: \"{}\"", wrong.property, wrong.message);
     wrong.text.iter().cloned().chain([caught]).collect()

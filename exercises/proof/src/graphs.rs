@@ -11,7 +11,7 @@ use exercises_protocol::graph::{Code, FORMAT, Graph, Kind, Program, State};
 use crate::{built, folder};
 
 /// Records the graph of each program, or of the programs of one exercise, and writes the files of these
-/// graphs. Returns the programs' names: there are none if no program is from that exercise.
+/// graphs. Returns the programs' names; if no program belongs to that exercise, there are none.
 ///
 /// # Errors
 /// Returns an error if a graph is wrong.
@@ -57,8 +57,8 @@ fn of(wanted: Option<&str>) -> anyhow::Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// Returns the graph of a program as text. First checks that the goal can be reached, that a random walk also
-/// comes to the nearest goal, and that no run with the solution fails.
+/// Returns the graph of a program as text. First checks three things: the goal can be reached, a random walk
+/// also reaches the nearest goal, and no run with the solution fails.
 fn proven(program: &Program) -> anyhow::Result<String> {
     let wrong = scene(program, exercises_proof_model::SCENES)?;
     let graph = Graph { listing: program.listing(wrong.source)?, ..recorded(program, wrong)? };
@@ -80,8 +80,8 @@ fn proven(program: &Program) -> anyhow::Result<String> {
     Ok(text(&graph))
 }
 
-/// Returns whether a random walk comes to the nearest goal. The walk is given a changed graph in which the
-/// program does not end at the goal, so the walk stops with an error when the program does end there.
+/// Returns true if a random walk reaches the nearest goal. The walk gets a changed graph in which the goal is
+/// not an end of the program. So the walk stops with an error when the program ends at the goal.
 fn is_reached_by_chance(scene: &Scene, graph: &Graph) -> anyhow::Result<bool> {
     let is_goal = |state: &State| state.end.as_ref().is_some_and(|end| end.kind == graph.breaks);
     let nearest = graph.states.iter().position(is_goal); // the states are in the order of their distance

@@ -5,8 +5,8 @@
 //! decides a verdict changes, a second run of the same rounds has a known result. (Changes to comments and
 //! documentation of the library do not count.) The tests run the first round of every exercise that is built;
 //! for most exercises, they look for the result of the other rounds in this file. The ledger only saves
-//! repetitions: a forged line hides at most one repetition, because the tests also run all rounds of one
-//! exercise, and after each change this is another exercise.
+//! repetitions. A forged line hides at most one repetition: the tests also run all rounds of one exercise,
+//! and they choose another exercise after each change.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

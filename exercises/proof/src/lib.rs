@@ -32,9 +32,9 @@ pub use through_cargo::through_cargo;
 const AGAIN: usize = 250;
 
 /// The number of schedules that must be enough to catch a wrong answer: half of the schedules of a learner's
-/// test. The limit shows whether a wrong answer nearly passes; merely running other schedules would not show
-/// this. If an answer is caught only by a later schedule, its property must be changed so that it leads to
-/// the mistake with fewer threads or steps.
+/// test. The limit shows whether a wrong answer nearly passes. A run on other schedules does not show this.
+/// If an answer is caught only by a later schedule, its property must be changed so that it leads to the
+/// mistake with fewer threads or steps.
 const IN_TIME: usize = SCHEDULES / 2;
 
 /// The rounds for which an exercise is proven before it is merged: see [`ledger`].
@@ -54,14 +54,14 @@ pub const WORK: &str = "--work";
 pub struct Proof {
     /// The answer and the property of each rejection in the first round.
     pub caught: BTreeSet<(String, String)>,
-    /// For each wrong answer, by name: the property and the message that a learner with this answer is shown
+    /// For each wrong answer, by name: the property and the message that a learner with this answer sees
     /// first, in the first round.
     pub shown: BTreeMap<String, String>,
     /// The mistakes that were found.
     pub mistakes: Vec<String>,
 }
 
-/// A check in one round of the proof: what is run, and what must be the outcome.
+/// A check in one round of the proof: what is run, and what the outcome must be.
 struct Trial<'a> {
     round: u64,
     answer: &'a str,
@@ -133,9 +133,9 @@ impl Proof {
     }
 }
 
-/// Returns a mistake if the two stages of an exercise cannot be separated: no wrong answer keeps all
-/// properties of the first stage and breaks one of the second. In that case the first stage cannot be done
-/// alone.
+/// Returns a mistake if the two stages of an exercise cannot be separated. The stages are separate if some
+/// wrong answer keeps all properties of the first stage and breaks a property of the second stage. If no
+/// wrong answer does this, the first stage cannot be done alone.
 pub fn stages_that_are_one(exercise: &Exercise, exe: &Path) -> Option<String> {
     exercise.second_stage.as_ref()?;
     let of_stage = |stage| exercise.properties.iter().filter(move |property| property.stage == stage);
@@ -197,7 +197,7 @@ struct Seen {
     shown: Option<String>,
 }
 
-/// The worker process that tries answers, and the exercise to which they belong.
+/// The worker process that tries answers, and the exercise of these answers.
 struct Bench<'a> {
     exercise: &'a Exercise,
     exe: &'a Path,
@@ -308,8 +308,8 @@ fn whole(failure: &Failure) -> String {
     format!("{} – {}", failure.seen, failure.cause)
 }
 
-/// Returns a table that shows which property catches which mistake, and the message that a learner with each
-/// mistake is shown first.
+/// Returns a table that shows, for each mistake, which property catches it and which message a learner with
+/// this mistake is shown first.
 pub fn matrix(exercise: &Exercise, proof: &Proof) -> String {
     let mut text = format!("{}\n", exercise.name);
     for (n, property) in exercise.properties.iter().enumerate() {

@@ -34,7 +34,7 @@ fn every_exercise_has_been_proven_as_it_is_now() {
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
 }
 
-/// Checks that the outcome that a learner is shown after a prediction is the outcome of a real run.
+/// Checks that the outcome shown to a learner after a prediction is the outcome of a real run.
 #[test]
 fn what_was_seen_of_a_wrong_answer_is_what_is_seen_now() {
     let exe = Path::new(env!("CARGO_BIN_EXE_exercises-proof"));
@@ -56,7 +56,7 @@ fn every_graph_is_what_its_program_does() {
 fn a_first_stage_that_nobody_can_do_alone_is_noticed() {
     let exe = Path::new(env!("CARGO_BIN_EXE_exercises-proof"));
     let mut exercise = exercises(Some("ex22")).unwrap().remove(0);
-    // Answers that break the first stage count, after this change, as answers that break only the second
+    // After this change, answers that break the first stage count as answers that break only the second
     // stage.
     let (first, second): (Vec<_>, Vec<_>) =
         exercise.properties.iter().cloned().partition(|property| property.stage == 1);
@@ -69,8 +69,8 @@ fn a_first_stage_that_nobody_can_do_alone_is_noticed() {
     assert_eq!(stages_that_are_one(&exercise, exe), None, "it has one stage");
 }
 
-/// Checks that `cargo course wrong` counts how often an answer is caught. A test that cannot be run must not
-/// count as a catch.
+/// Checks that `cargo course wrong` counts how often an answer is caught. If a test cannot be run, the answer
+/// must not count as caught.
 #[test]
 fn an_answer_that_is_not_there_is_not_caught() {
     let exe = env!("CARGO_BIN_EXE_exercises-proof");

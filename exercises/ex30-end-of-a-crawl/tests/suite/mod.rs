@@ -33,7 +33,7 @@ fn join_all(threads: Vec<thread::JoinHandle<()>>, what: &str) {
     });
 }
 
-/// Takes a page. `why` says why a page must be there.
+/// Takes a page. `why` says why `take()` must return a page.
 fn visit<'a>(frontier: &'a Frontier, why: &str) -> Visit<'a> {
     let visit = expect(&format!("take() when {why}"), SLEEPS_ON, || frontier.take());
     visit.unwrap_or_else(|| fail(&format!("take() returned None, and {why}"), EARLY))
@@ -56,7 +56,7 @@ type Ends = fn(Visit<'_>);
 struct Taken(Shared<Vec<Option<Page>>>);
 
 impl Taken {
-    /// Starts a worker that calls `take()` once, and calls `then` with the visit that the worker gets.
+    /// Starts a worker. The worker calls `take()` once, and then calls `then` if it has got a visit.
     fn worker(
         self: &Arc<Self>,
         frontier: &Arc<Frontier>,
@@ -74,7 +74,7 @@ impl Taken {
         })
     }
 
-    /// Returns the results in order; None comes first.
+    /// Returns the results in sorted order, with None before all pages.
     fn sorted(&self) -> Vec<Option<Page>> {
         let mut taken = self.0.with(|taken| taken.clone());
         taken.sort_unstable();

@@ -1,4 +1,4 @@
-//! The sites that the tests crawl, and a crawl of many workers.
+//! The sites that the tests crawl, and a crawl that has many workers.
 
 use exercises_harness::{fail, step};
 
@@ -10,11 +10,12 @@ use crate::sync::{Arc, thread};
 /// The pages of a site, with the links of each page.
 pub(super) type Site = &'static [(Page, &'static [Page])];
 
-/// A site without two links to one page. One page has the smallest page number, and another page has the
-/// largest.
+/// A site in which no two links lead to the same page. One page has the smallest page number, and another
+/// page has the largest.
 pub(super) const TREE: Site = &[(1, &[0, 2]), (0, &[Page::MAX]), (2, &[]), (Page::MAX, &[])];
 
-/// A site with pages that are linked from several pages, from themselves, and twice from one page.
+/// A site in which a page can have several links to it: from other pages, from itself, or two from the same
+/// page.
 pub(super) const CYCLIC: Site = &[(1, &[2, 3, 2]), (2, &[1, 2, 4]), (3, &[4, 1]), (4, &[])];
 
 pub(super) fn links_of(site: Site, page: Page) -> &'static [Page] {
@@ -24,7 +25,7 @@ pub(super) fn links_of(site: Site, page: Page) -> &'static [Page] {
     }
 }
 
-/// A crawl of many workers, which starts at page 1.
+/// A crawl that starts at page 1 and has many workers.
 pub(super) struct Crawl {
     pub(super) frontier: Frontier,
     site: Site,
@@ -38,7 +39,7 @@ struct Known {
     being_read: Vec<Page>,
     /// The pages for which `done()` has been called.
     read: Vec<Page>,
-    /// True if page 2 could not be read and was put back, which happens once.
+    /// True if page 2 was put back because it could not be read. This happens once.
     has_failed: bool,
     is_stopped: bool,
 }

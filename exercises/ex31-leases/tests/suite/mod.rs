@@ -29,8 +29,8 @@ fn none(queue: &Queue, now: Time, why: &str, cause: &str) {
     }
 }
 
-/// Asserts that a call returned the expected value. `call` is the text that names the call and its moment in
-/// the message.
+/// Asserts that a call returned the expected value. `call` is a text for the message: it names the call and
+/// says when the call was made.
 fn check(expected: bool, returned: bool, call: &str, cause: &str) {
     if returned != expected {
         fail(&format!("{call} returned {returned}"), cause);
@@ -297,7 +297,7 @@ pub fn time_does_not_go_back() {
     check(true, queue.finish(next.token, 109), "finish() at 109, of a lease until 110,", BACK);
 }
 
-/// The name of a thread, and the call that it makes with the token of a lease.
+/// The name of a thread, and the call that the thread makes with the token of a lease.
 type Call<R> = (&'static str, fn(&Queue, u64) -> R);
 
 /// Runs each call on its own thread, and returns the results in the order of the calls.
@@ -424,7 +424,7 @@ pub fn many_workers_finish_each_page_once() {
     for worker in workers {
         let _ = worker.join();
     }
-    // Some pages may not be finished yet, because a worker was late or has stopped looking.
+    // Some pages may not be finished yet, because a worker was late or has stopped taking pages.
     let now = clock.with(|clock| *clock) + 3;
     for lease in (0..100).map_while(|_| queue.take(now)) {
         if queue.finish(lease.token, now) {

@@ -74,13 +74,13 @@ fn computes(threads: usize) -> u64 {
     1_000 * threads.min(8) as u64 - 5 * threads.saturating_sub(8) as u64
 }
 
-/// A service on four cores whose tasks spend nine tenths of their time waiting.
+/// A service on four cores. Its tasks spend nine tenths of their time waiting.
 fn waits(threads: usize) -> u64 {
     4_000.min(100 * threads as u64)
 }
 
-/// A service by Gunther's law: each task holds a lock for a twentieth of its time, and each pair of threads
-/// costs something.
+/// A service that follows Gunther's law: each task holds a lock for a twentieth of its time, and each pair of
+/// threads costs something.
 fn locks(threads: usize) -> u64 {
     let n = threads as u64;
     1_000_000_000 * n / (1_000 + 50 * (n - 1) + 2 * n * (n - 1))
@@ -159,7 +159,8 @@ pub fn a_rate_may_be_any_number() {
     for rate in rates {
         Service { most: 64, rate }.judge();
     }
-    // The first rates are below 100, so `best / 100 * 95` is 0. In the large rates the last digits decide.
+    // The first rates are below 100, so `best / 100 * 95` is 0. If the rates are large, their last digits
+    // decide the result.
     Service { most: 64, rate: |threads| threads.min(20) as u64 }.judge();
     let digits =
         |threads: usize| if threads < 11 { u64::MAX / 20 * 19 + 8 + threads as u64 } else { u64::MAX };

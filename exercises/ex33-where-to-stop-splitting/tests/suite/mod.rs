@@ -159,7 +159,7 @@ pub fn each_number_may_be_large() {
     Work { items: usize::MAX, workers: 2, time: |size| 20 + size as u64 / 2 }.judge();
     Work { items: 1_000, workers: 2, time: |_| u64::MAX }.judge();
     Work { items: usize::MAX, workers: usize::MAX, time: |_| 0 }.judge();
-    // The last digits of a time decide, and a floating-point number would lose these digits.
+    // The result depends on the last digits of a time, and a floating-point number would lose these digits.
     let digits = |size: usize| if size == 0 { u64::MAX / 20 } else { u64::MAX - 20 + size.min(20) as u64 };
     Work { items: 1_000, workers: 1_000, time: digits }.judge();
 }

@@ -5,7 +5,7 @@ use super::exercise::{Inbox, no_job_lies_beside_a_sleeping_worker as test};
 use crate::probe::Judged;
 use crate::sync::Arc;
 
-/// The inboxes that the learner's test judges; they are answers to exercise 10.
+/// The inboxes that the learner's test judges: answers to exercise 10.
 mod inboxes {
     use super::{Arc, Inbox, Judged};
 

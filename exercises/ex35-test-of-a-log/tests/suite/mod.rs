@@ -8,7 +8,7 @@ use crate::probe::Judged;
 use crate::sync::Arc;
 use queue::Queue;
 
-/// The logs that the learner's test judges; they are answers to exercise 24.
+/// The logs that the learner's test judges: answers to exercise 24.
 mod logs {
     use super::{Arc, Judged, Log, Queue};
 

@@ -22,7 +22,7 @@ impl Queue {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Adds a line, and waits first while the queue is full.
+    /// Waits while the queue is full, and then adds a line.
     pub fn put(&self, line: String) {
         let mut state = self.state.lock().unwrap();
         while state.lines.len() >= state.room {
@@ -32,7 +32,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Takes the oldest line, and waits first while the queue is empty. Returns `None` if a thread has called
+    /// Waits while the queue is empty, and then takes the oldest line. Returns `None` if a thread has called
     /// `wake`, even if the queue has lines.
     pub fn take(&self) -> Option<String> {
         let mut state = self.state.lock().unwrap();

@@ -1,4 +1,4 @@
-//! Rules about a thread that waits for a lock and does not get it.
+//! Rules about a thread that waits for a lock and does not get the lock.
 
 use exercises_protocol::schedule::{Action, Event};
 
@@ -88,8 +88,8 @@ pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
         };
         let expected = record.threads.iter().find_map(|thread| thread.expectations.last());
         let advice = match expected {
-            // The activity of this thread is not known, so the cause that the property expects is the best
-            // one.
+            // The activity of this thread is not known, so the best explanation is the cause that the
+            // property gives.
             Some((_, cause)) if holding.doing == Doing::Running => cause.as_str(),
             _ => {
                 "let go of the lock before anything that can take long. (A guard that is a temporary lives to the end of \
@@ -106,8 +106,8 @@ pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
     })
 }
 
-/// A `try_lock` found the lock taken; the thread that called it then went on with something else and did not
-/// try again.
+/// A `try_lock` found the lock taken; the thread that called `try_lock` then went on with something else and
+/// did not try again.
 pub(super) fn went_on_without(record: &Record) -> Option<Cause> {
     let taken = |event: &Event| matches!(&event.action, Action::Step(what) if what == LOCK_TAKEN);
     let (at, event) = record.events.iter().enumerate().find(|(at, event)| {

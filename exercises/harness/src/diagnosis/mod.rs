@@ -1,9 +1,9 @@
 //! Finds a sentence that names the mistake if a property does not end.
 //!
-//! The rules examine what the learner's threads are doing at the end, and which notifications came before.
-//! The rules are tried in a fixed order. For example, the rule for dead threads comes before the rule for
-//! lost notifications, because a dead thread explains why a notification never came. If no rule applies, the
-//! result is the likely cause that the property itself gives.
+//! The rules examine what the learner's threads are doing at the end, and which notifications were sent
+//! before. The rules are tried in a fixed order. For example, the rule for dead threads comes before the rule
+//! for lost notifications, because a dead thread explains why a notification never came. If no rule applies,
+//! the result is the likely cause that the property itself gives.
 
 mod waits;
 mod locks;
@@ -28,7 +28,7 @@ pub(crate) struct Found {
 /// The likely cause of a failure, and the event that decided the failure, if the rule knows that event.
 type Cause = (String, Option<usize>);
 
-/// The message about a run that has more steps than any run that ends.
+/// The message about a run that does not end: the run has more steps than any run that ends.
 pub(crate) const RUNS_ON: &str = "a thread runs on and on";
 
 /// The likely cause of [`RUNS_ON`], a run that does not end, if the answer is a test.

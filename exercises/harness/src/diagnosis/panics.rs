@@ -12,7 +12,7 @@ pub(super) fn died(record: &Record) -> Option<Cause> {
     (0..record.threads.len()).find(|thread| was_ended(record, *thread)).map(|dead| of_death(record, dead))
 }
 
-/// Returns true if the learner's code started the thread, and a panic has ended it.
+/// Returns true if the learner's code started the thread, and a panic has ended the thread.
 fn was_ended(record: &Record, thread: usize) -> bool {
     let thread = &record.threads[thread];
     thread.doing == Doing::Panicked && !thread.of_the_property
@@ -93,8 +93,8 @@ fn has_panicked_on_purpose(record: &Record) -> bool {
     record.events.iter().any(|event| matches!(&event.action, Action::Step(what) if what == PANICS))
 }
 
-/// Finds another thread that has panicked: this panic has dropped values, and their loss explains what is
-/// missing now.
+/// Finds another thread that has panicked. The panic has dropped values of that thread, and the loss of these
+/// values explains what is missing now.
 fn dead_or_dying(record: &Record, me: usize) -> Option<usize> {
     let is_dying = |thread: usize| {
         let last = record.events.iter().rfind(|event| event.thread == thread);

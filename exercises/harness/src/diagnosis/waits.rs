@@ -44,8 +44,8 @@ struct Sleeper<'a> {
     notified: Option<(usize, bool)>,
     waiting_then: usize,
     waiting_now: usize,
-    /// After that notification, the thread has checked its condition; since that check, no thread has held
-    /// the lock. So there was no later change that the thread could have seen.
+    /// True if the thread has checked its condition after that notification, and no thread has taken the lock
+    /// since that check. So the thread has seen every change.
     saw_all: bool,
 }
 

@@ -2,12 +2,12 @@
 //! thread.
 //!
 //! Under [`model`](crate::model) only one thread runs at a time, and every thread sees all writes of the
-//! threads that ran before. A processor does not promise this, so an answer whose only mistake is a memory
-//! ordering passes under that model. For an exercise about orderings, [loom](https://docs.rs/loom) is used
+//! threads that ran before. A processor does not promise this. So an answer passes under that model if its
+//! only mistake is a memory ordering. For an exercise about orderings, [loom](https://docs.rs/loom) is used
 //! instead. Loom tries *every* schedule of a few steps; at every load of an atomic, it also tries each value
 //! that the orderings allow the thread to see. The model of memory also watches [`Plain`](sync::Plain)
-//! memory: if two threads use it, the property fails unless something makes the first use happen before the
-//! second use.
+//! memory: if two threads use this memory, something must make the first use happen before the second use, or
+//! the property fails.
 //!
 //! All schedules are tried in the same order, so there is no seed. A property must be small: two or three
 //! threads, each with one or two calls.
@@ -37,13 +37,13 @@ thread_local! {
     static THREADS: RefCell<HashMap<ThreadId, ThreadKey>> = RefCell::default();
     /// The thread that made the last recorded step.
     static LAST: Cell<Option<ThreadKey>> = const { Cell::new(None) };
-    /// True if loom can be asked which thread runs: it cannot be asked outside of a schedule, or while loom
-    /// itself panics.
+    /// True if loom can be asked which thread runs. Outside of a schedule, or while loom itself panics, loom
+    /// cannot be asked.
     static CAN_BE_ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the
-/// property fails.
+/// Checks a property of the learner's file, and panics if the property fails. The property runs in its own
+/// process, and `source` is the text of the file.
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
         run_here(source, promise, usize::MAX, property);
@@ -54,7 +54,7 @@ pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
 /// The number of schedules that this process has tried.
 static TRIED: AtomicUsize = AtomicUsize::new(0);
 
-/// Checks a property in this process, on at most the given number of schedules; if the property fails, the
+/// Runs a property in this process on at most the given number of schedules. If the property fails, the
 /// process ends with a report.
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, me);
@@ -95,7 +95,7 @@ fn recognises(panic: &str) {
         verdict::fail_endless();
     }
     if panic.starts_with("Causality violation") {
-        // The thread whose event was recorded last has just used the plain memory, and must not use it now.
+        // The last recorded event is a use of the plain memory by a thread that must not use this memory now.
         CAN_BE_ASKED.set(false);
         let (seen, cause) = race::told();
         verdict::fail(&seen, &cause)

@@ -109,8 +109,8 @@ fn log(text: String, what: What, at: &Location<'_>) {
 const UNKNOWN: &str = "between the two there has to be a chain: a store with Release after the first, and a load with Acquire, \
                        of the value stored, before the second";
 
-/// Describes the failure if the last step was a use of plain memory, and nothing makes the earlier use by
-/// another thread happen before it.
+/// Describes the failure if the last step was a use of plain memory, and nothing makes an earlier use by
+/// another thread happen before this use.
 pub(super) fn told() -> (String, String) {
     LOG.with_borrow(|log| told_of(&log.steps))
 }

@@ -2,12 +2,12 @@
 //! and [`Plain`] memory. There are no locks, because in an exercise about orderings the learner builds a lock
 //! from atomics.
 //!
-//! Each store is made as a swap, which loom orders after all earlier changes of the atomic. Loom tries other
-//! orders for plain stores, too, and that would have two consequences. First, a thread that swaps until it
-//! finds a lock free could find its own value again and again, without end. Second, two threads that each
-//! raise a flag and look at the other flag, with `SeqCst` everywhere, would seem to miss each other. For the
-//! same reason, the first value is stored once more after the atomic is made, because loom does not order the
-//! value with which an atomic is made.
+//! Each store is made as a swap, which loom orders after all earlier changes of the atomic. For a plain
+//! store, loom would try other orders, too, with two consequences. First, a thread that swaps until it finds
+//! a lock free could find its own value again and again, without end. Second, if each of two threads raises
+//! its own flag and then reads the other flag, all with `SeqCst`, both threads could miss the other flag.
+//! Loom does not order the value with which an atomic is made. So this value is stored once more after the
+//! atomic is made.
 
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +18,7 @@ pub use std::sync::Arc;
 
 use super::race;
 
-/// Plain memory, which two threads must not use at the same time; no lock prevents them from doing so.
+/// Plain memory without a lock: two threads must not use this memory at the same time.
 #[derive(Debug)]
 pub struct Plain<T> {
     number: usize,
@@ -115,7 +115,7 @@ pub mod atomic {
                 }
 
                 /// Changes the value if the present value is `current`. Under the model this call never fails
-                /// without a reason, although std allows this.
+                /// without a reason, although std allows failures without a reason.
                 #[track_caller]
                 pub fn compare_exchange_weak(
                     &self,
@@ -199,8 +199,8 @@ pub mod atomic {
     }
 }
 
-/// As [`std::hint`]. A loop that waits for another thread must call this function, because otherwise the
-/// model never lets that thread run.
+/// As [`std::hint`]. A loop that waits for another thread must call this function. Without this call, the
+/// model never lets the other thread run.
 pub mod hint {
     pub use loom::hint::spin_loop;
 }
@@ -258,7 +258,7 @@ pub mod thread {
         Builder::new().spawn(f).expect("the model gives a thread")
     }
 
-    /// The right to wait for a thread's end, like [`std::thread::JoinHandle`].
+    /// A handle that waits for a thread's end, like [`std::thread::JoinHandle`].
     #[derive(Debug)]
     pub struct JoinHandle<T> {
         key: ThreadKey,

@@ -4,7 +4,7 @@ use exercises_protocol::SOON;
 
 use super::SCHEDULES;
 
-/// A question to which a random number is the answer.
+/// A question that a random number answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Question {
     what: What,
@@ -31,10 +31,10 @@ enum What {
 const NUMBERS: usize = 60;
 
 impl Question {
-    /// Asks whether a wait ends without a notification: 0 or 1.
+    /// Asks whether a wait ends without a notification; the answer is 0 or 1.
     pub(super) const WAKES_UP: Self = Self { what: What::WakesUp, threads: 0, current: None, who: 0 };
 
-    /// Asks for a number that is only used to compute a remainder.
+    /// Asks for a number from which only a remainder is computed.
     pub(super) const NUMBER: Self = Self { what: What::Number, threads: 0, current: None, who: 0 };
 
     /// Asks which of the given threads goes on. `yields` says whether the thread `current` has asked the
@@ -44,7 +44,7 @@ impl Question {
         Self { what, threads: small(threads), current: current.map(small), who }
     }
 
-    /// Asks which of the given number of waiting threads is woken.
+    /// Asks which waiting thread is woken; `threads` is the number of waiting threads.
     pub(super) fn is_woken(threads: usize) -> Self {
         Self { what: What::IsWoken, threads: small(threads), current: None, who: 0 }
     }
@@ -96,8 +96,8 @@ impl Chance {
         }
     }
 
-    /// After these runs, in every second run, one wait at most ends without a notification. More such waits
-    /// would hide missing notifications.
+    /// In every second run after the first schedules, one wait may end without a notification. More waits of
+    /// this kind would hide missing notifications.
     fn wakes_up(&mut self) -> bool {
         let wakes = self.wake_ups_left > 0 && self.random().is_multiple_of(4);
         self.wake_ups_left -= u32::from(wakes);

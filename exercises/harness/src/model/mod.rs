@@ -60,8 +60,8 @@ mod backend {
         static ANSWERS: Cell<fn(Question) -> usize> = const { Cell::new(by_chance) };
     }
 
-    /// Marks a point at which other threads may find that the caller holds its lock. Only an answer with a
-    /// `try_lock` can notice such a point.
+    /// Marks a point at which other threads may notice that the calling thread holds its lock. Only an answer
+    /// with a `try_lock` can notice such a point.
     pub(super) fn others_may_find_it_taken() {
         if TRIES_LOCKS.get() {
             others_may_come_first();
@@ -171,8 +171,9 @@ mod backend {
         ask(Question::is_woken(sleepers))
     }
 
-    /// The part of a `Condvar` in `sync` that makes threads wait and wakes them. The learner may use the
-    /// `Condvar` in any way, so there is a scheduling point before each wait and each notification.
+    /// The part of a `Condvar` in `sync` that makes threads wait, and that wakes these threads. The learner
+    /// may use the `Condvar` in any way, so there is a scheduling point before each wait and each
+    /// notification.
     #[derive(Debug, Default)]
     pub(super) struct WaitSet(Sleepers);
 
@@ -224,7 +225,7 @@ pub mod graph;
 pub const SCHEDULES: usize = 2_000;
 
 /// The number of schedules that are run even if they repeat an earlier schedule: only a repeated run can show
-/// that chance alone decides.
+/// whether chance alone decides.
 const ALWAYS: u64 = 10;
 
 /// The largest number of steps of a schedule: many times the steps of the longest schedule of a right answer.
@@ -234,8 +235,8 @@ const MOST_STEPS: usize = 50_000;
 /// other hang. The deadline limits the processor time, and the time in which nothing happens.
 const DEADLINE: Duration = Duration::from_secs(12);
 
-/// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the
-/// property fails.
+/// Checks a property of the learner's file, and panics if the property fails. The property runs in its own
+/// process, and `source` is the text of the file.
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
         run_here(source, promise, SCHEDULES, property);
@@ -243,8 +244,8 @@ pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     });
 }
 
-/// Checks a property in this process, on the given number of schedules; if the property fails, the process
-/// ends with a report.
+/// Runs a property in this process on the given number of schedules. If the property fails, the process ends
+/// with a report.
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, backend::me);
     child::begin(source, DEADLINE, recognises);
@@ -266,7 +267,7 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     }
 }
 
-/// Ends the property if shuttle reports by this panic that a run does not end.
+/// Ends the property if shuttle uses this panic to report a run that does not end.
 fn recognises(panic: &str) {
     if panic.starts_with("deadlock! blocked tasks") {
         verdict::fail_deadlocked();

@@ -1,11 +1,11 @@
 //! Remembers the runs that have been tried, so that no run is tried twice.
 //!
-//! A run is decided only by its random choices: it is a sequence of a [`Question`], the answer to it, the
-//! next question, and so on. So the runs of a property are a tree. Each node has the next question, and there
-//! is a branch below the node for every answer that was given so far. Before a run, its course is known:
-//! [`Tried`] follows the tree downwards, and takes each answer from the run's random choices. If this path
-//! through the tree reaches an end, the same run was tried before and has passed, because after a run that
-//! fails there are no more runs.
+//! Only random choices decide a run: a run is a sequence of a [`Question`], an answer, the next question, and
+//! so on. So the runs of a property are a tree. Each node has the next question, and there is a branch below
+//! the node for every answer that was given so far. The course of a run is known before the run: [`Tried`]
+//! follows the tree downwards, and takes each answer from the run's random choices. If this path through the
+//! tree reaches an end, the same run was tried before. That run has passed, because a run that fails is the
+//! last run.
 //!
 //! An answer to the exercise could decide by something other than chance: by a clock, by the order in a
 //! `HashMap`, or by a `static` that an earlier run has changed. Then a question differs from the question in
@@ -110,7 +110,7 @@ impl Tried {
         }
     }
 
-    /// Records that the run has asked this question and has been given this answer.
+    /// Records that the run has asked this question and has got this answer.
     pub(super) fn was_told(&mut self, question: Question, answer: usize) {
         let Some(at) = self.at else { return };
         self.at = match self.nodes[at].then {
@@ -170,7 +170,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs three threads of two steps each, with a random choice between them.
+    /// Runs three threads of two steps each, and asks before each step which thread goes on.
     fn answers(mut ask: impl FnMut(Question) -> usize) -> Vec<usize> {
         let mut left = vec![(0, 2), (1, 2), (2, 2)];
         let (mut current, mut answers) = (None, Vec::new());

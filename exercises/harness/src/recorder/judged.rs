@@ -1,10 +1,10 @@
 //! Exercises whose answer is a test: the property runs the test on another program, and checks whether the
 //! test fails.
 //!
-//! A test fails in two ways: either it panics on the thread that runs the test, or it never returns. A panic
-//! on another thread is noticed only by the thread that joins the panicked thread, as under `cargo test`. A
-//! failure of the test ends the process (see [`verdict`](crate::verdict)); if the program is wrong, the
-//! report says that the property holds.
+//! A test can fail in two ways: the test panics on the thread that runs it, or the test never returns. A
+//! panic on another thread is noticed only by the thread that joins the panicked thread, as under `cargo
+//! test`. A failure of the test ends the process (see [`verdict`](crate::verdict)); if the program is wrong,
+//! the report says that the property holds.
 
 use std::panic::Location;
 
@@ -15,7 +15,7 @@ use super::property::expect;
 use crate::diagnosis;
 use crate::record::{Judged, current, here};
 
-/// Runs a test on a right program; the test must return. `what` is a text that names the test and the
+/// Runs a test on a correct program; the test must return. `what` is a text that names the test and the
 /// program; `cause` is the likely cause if the test fails.
 pub fn accepts(what: &str, cause: &str, test: impl FnOnce()) {
     judge(Some(Judged { runs: true, ..Judged::default() }));
@@ -46,7 +46,7 @@ pub(crate) fn has_still_to_fail() -> bool {
     current().judged.as_ref().is_some_and(|test| test.never_fails.is_some())
 }
 
-/// Returns the failure of a test that must fail on some schedule, and has returned on all of them.
+/// Returns the failure of a test that must fail on some schedule, and has returned on all schedules.
 pub(crate) fn never_failed() -> Option<Failure> {
     let record = current();
     let (seen, cause) = record.judged.as_ref()?.never_fails.as_ref()?;

@@ -1,5 +1,4 @@
-//! Functions with which a property records its steps, and asks how many threads there are and how often an
-//! event has happened.
+//! Functions that a property calls to record its steps, to count threads, and to count events.
 
 use exercises_protocol::schedule::{Action, Event};
 
@@ -63,8 +62,8 @@ pub fn waits_so_far() -> usize {
         .unwrap_or_default()
 }
 
-/// Does something that the property needs but does not test, such as ending a pool after the last step. A
-/// failure in this call is shown only if there is no other failure.
+/// Calls the function for something that the property needs but does not test, such as the end of a pool
+/// after the last step. A failure in this call is shown only if there is no other failure.
 pub fn aside<R>(call: impl FnOnce() -> R) -> R {
     is_aside(true);
     let result = call();
@@ -81,14 +80,14 @@ pub fn live_threads() -> usize {
     census().alive
 }
 
-/// Returns how many times this run has notified one of the learner's condition variables, with or without a
-/// waiting thread.
+/// Returns the number of notifications of the learner's condition variables in this run, including
+/// notifications that no thread waited for.
 pub fn notifications() -> usize {
     let notifies = |event: &&Event| matches!(event.action, Action::Notify { .. });
     current().events.iter().filter(notifies).count()
 }
 
-/// Returns how many times a thread of this run has found a lock taken and has gone on without the lock.
+/// Returns how many times in this run a thread has found a lock taken and has gone on without this lock.
 pub fn locks_found_taken() -> usize {
     let taken = |event: &&Event| matches!(&event.action, Action::Step(what) if what == LOCK_TAKEN);
     current().events.iter().filter(taken).count()
@@ -105,7 +104,8 @@ pub(crate) fn expecting(what: Option<&str>) {
     });
 }
 
-/// The numbers of threads of this run that were spawned, wait, or have not ended.
+/// Three numbers of threads in this run: threads that were spawned, threads that wait, and threads that have
+/// not ended.
 pub(crate) struct Census {
     /// The number of threads that wait for an action of another thread, or for a lock that a waiting thread
     /// holds.

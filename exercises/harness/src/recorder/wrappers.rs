@@ -69,7 +69,7 @@ pub(crate) fn waiting(condvar: usize, lock: usize, at: &Location<'_>) {
     });
 }
 
-/// Records that the wait is over, and that the thread now needs the lock, which another thread may have.
+/// Records that the wait is over, and that the thread now needs the lock, which another thread may hold.
 pub(crate) fn locking_again(lock: usize) {
     here(|record, me| {
         record.threads[me].doing = Doing::Locking(lock);

@@ -1,7 +1,7 @@
-//! Checks that `crate::sync` is the same for an exercise's library, under the model and on real threads, and
-//! has what its README lists. For this check, one file that uses all of these items is compiled for each of
-//! the three. The file is also compiled with the standard library itself, which shows that the names and
-//! methods are those of std.
+//! Checks that `crate::sync` has the items that its README lists: for an exercise's library, under the model
+//! and on real threads. For this check, one file that uses all of these items is compiled three times: for
+//! the library, for the model and for real threads. The file is also compiled with the standard library
+//! itself, which shows that the names and methods are those of std.
 #![allow(clippy::duplicate_mod, reason = "that is the point")]
 
 use exercises_harness::model::check;

@@ -1,5 +1,5 @@
 //! Runs tests that are meant to fail, and reads their messages. In each file that uses this module, the
-//! properties play both the suite and the learner's code; a property and its test have the same name.
+//! properties are both the suite and the learner's code; a property and its test have the same name.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

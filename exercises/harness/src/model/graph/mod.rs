@@ -11,11 +11,11 @@
 //! Two runs are in the same state if each thread has recorded the same events, and each lock and each
 //! condition variable has had its events in the same order. Runs that are in the same state differ only in
 //! the order of independent events: they have the same *trace* (Mazurkiewicz, 1977). A stateful search
-//! usually compares the memory of two states, or a hash of it. In this search it is enough to compare the
-//! traces, because the trace decides the memory. A thread's next step depends on what the thread has read so
-//! far. All shared data are in mutexes. The data that a thread reads in a mutex depend on the earlier
-//! critical sections, whose order is part of the trace. So a scenario may use mutexes, condition variables
-//! and its own threads, and nothing else. [`record`] panics if the scenario uses anything else.
+//! usually compares the memory of two states, or a hash of this memory. In this search it is enough to
+//! compare the traces, because the trace decides the memory. A thread's next step depends on what the thread
+//! has read so far. All shared data are in mutexes. The data that a thread reads in a mutex depend on the
+//! earlier critical sections, whose order is part of the trace. So a scenario may use mutexes, condition
+//! variables and its own threads, and nothing else. [`record`] panics if the scenario uses anything else.
 //!
 //! A thread has more stopping points than recorded events: for example, it stops after an unlock, and again
 //! before the next lock. Between two points without an event, the thread changes nothing that another thread
@@ -51,7 +51,7 @@ pub struct Scene {
     pub scenario: fn() -> Scenario,
 }
 
-/// A few threads, and the steps that must have happened when all of them have ended.
+/// A few threads, and the steps that must have happened when all these threads have ended.
 #[derive(Default)]
 pub struct Scenario {
     threads: Vec<(Player, Box<dyn FnOnce() + Send>)>,
@@ -106,7 +106,8 @@ pub fn walk(scene: &Scene, graph: &Graph, steps: usize) -> Result<(), String> {
     if problem.is_empty() { Ok(()) } else { Err(format!("{}: {problem}", scene.name)) }
 }
 
-/// Returns the graph as JSON, with a line for each line of the listing, each thread and each state.
+/// Returns the graph as JSON, which has one line for each line of the listing, for each thread and for each
+/// state.
 pub fn text(graph: &Graph) -> String {
     let json = serde_json::to_string(graph).expect("strings and numbers");
     let begins = ["{\"number\":", "{\"name\":", "{\"threads\":"]; // no text has these: its quotes are escaped

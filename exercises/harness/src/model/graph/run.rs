@@ -107,8 +107,7 @@ pub(super) fn run(scene: &Scene, chooses: Rc<RefCell<dyn Chooses>>) -> Vec<Playe
 }
 
 fn picks(question: Question) -> usize {
-    // Here no wait ends without a notification, because that would give the learner one more choice at each
-    // wait.
+    // Here no wait ends without a notification, so the learner has one choice less at each wait.
     let Some(sleepers @ 2..) = question.sleepers() else { return 0 };
     CHOOSES.with_borrow(|chooses| chooses.as_ref().map_or(0, |chooses| chooses.borrow_mut().picks(sleepers)))
 }

@@ -1,4 +1,4 @@
-//! Random runs of a scene; they check the graph of the scene.
+//! Random runs of a scene, which check the graph of the scene.
 
 use exercises_protocol::graph::{Graph, Move, State};
 
