@@ -31,7 +31,7 @@ async function browser(profile, book) {
     for (const domain of ['Page', 'Runtime', 'Log']) await send(`${domain}.enable`);
     const run = async (expression) => (await send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true })).result?.value;
     const open = async (page) => {
-const url = page.startsWith('http:') ? page : pathToFileURL(path.join(book, `${page}.html`)).href;
+        const url = page.startsWith('http:') ? page : pathToFileURL(path.join(book, `${page}.html`)).href;
         await send('Page.navigate', { url });
         while (await run('document.readyState') !== 'complete' || await run('location.href') === 'about:blank') await sleep(50);
     };
