@@ -69,7 +69,7 @@ impl ForkJoinBuilder {
         self
     }
 
-    /// Sets the name of the pool for reports. The pool's threads are named `NAME-worker-0`, and so on.
+    /// Sets the name that reports give to the pool. The pool's threads are named `NAME-worker-0`, and so on.
     /// Default: `fork-join-1`, with a different number for each pool.
     ///
     /// ```

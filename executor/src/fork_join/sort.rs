@@ -11,9 +11,9 @@
 //!            └──── change places ────┘
 //! ```
 //!
-//! Short pieces are sorted by the standard library, because few sorts on one thread are faster. The standard
-//! library also sorts a piece after too many bad pivots. So even with bad pivots, the time of the whole sort
-//! grows like the time of the standard sort.
+//! Short pieces are sorted by the standard library, because few sorts on one thread are faster. If the pivots
+//! of a piece were bad too often, the standard library sorts that piece, too. So even with bad pivots, the
+//! time of the whole sort grows like the time of the standard sort.
 //!
 //! Quicksort is by Hoare (1961). The partition method is Lomuto's, in a form without a branch that depends on
 //! the elements: a mispredicted branch takes longer than an unnecessary exchange.
@@ -49,8 +49,8 @@ const SAMPLE: usize = 255;
 /// Blocks until the slice is sorted. A cancellation does not end the sort.
 #[doc(alias = "parallelSort")]
 pub fn par_sort_unstable<T: Ord + Send + Sync>(slice: &mut [T]) {
-    // For elements in random order, the depth of the recursion is about twice the logarithm of the length.
-    // Twice that depth is a sign of bad pivots.
+    // For elements in random order, the depth of the recursion is about twice the logarithm of the length. A
+    // depth of twice that value is a sign of bad pivots.
     let depth = 4 * slice.len().max(1).ilog2();
     let leaf = LEAF.max(slice.len() / (PIECES * threads()));
     sort(slice, leaf, depth);

@@ -10,14 +10,14 @@
 //! | an awaited task that has not begun, also if the worker awaits the first of many tasks | any queue of the pool | on top of the wait |
 //! | a piece of an awaited job | the queue of the thief of that job | on top of the wait |
 //!
-//! A worker runs other jobs, too, but only on top of a wait for [quiet](super::quiescence). The task that
-//! waits may hold a lock, and an unrelated job could want that lock. In any case, the pieces of the awaited
-//! job must not use that lock, because another thread may run them while the task waits.
+//! A worker runs unrelated jobs, too, but only while it waits for the pool to be [quiet](super::quiescence).
+//! The task that waits may hold a lock, and an unrelated job could want that lock. In any case, the pieces of
+//! the awaited job must not use that lock, because another thread may run them while the task waits.
 //!
 //! # Guests
 //!
 //! If a thread begins a computation and the pool has a free place, the thread itself works as a worker until
-//! the computation has ended. If the thread were not a worker, it would wake a worker, and that worker would
+//! the computation has ended. A thread that does not work itself must wake a worker, and that worker must
 //! later wake the thread. Many computations take less time than two wake-ups.
 //!
 //! # Invariants
@@ -26,9 +26,9 @@
 //!    the job was stolen.
 //! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces. But while half of
 //!    its stack is free, the thread still runs a task for which it waits: perhaps no other thread can run
-//!    that task. When less than half of the stack is free, the thread leaves the task to other threads. If
-//!    the thread ran this task, the stack could overflow, because tasks can form a long chain, in which each
-//!    task waits for the previous task. If all other threads wait, too, the wait ends as starved.
+//!    that task. When less than half of the stack is free, the thread leaves the task to other threads. This
+//!    task could overflow the stack, because tasks can form a long chain, in which each task waits for the
+//!    previous task. If all other threads wait, too, the thread's wait ends as starved.
 //! 3. A job has the context (the token, and whether it is masked) of the code that published the job.
 
 use std::cell::{Cell, RefCell};
@@ -254,8 +254,8 @@ impl WorkerThread {
         }
     }
 
-    /// Waits until a stolen second half has ended. If `helps` is true, the worker runs pieces of the half as
-    /// long as there are any.
+    /// Waits until a stolen second half has ended. If `helps` is true, the worker runs pieces of the half
+    /// while there are pieces.
     fn wait_for_thief(&self, job_id: JobId, helps: bool) {
         let look = |waker: &Waker| {
             loop {
@@ -286,7 +286,8 @@ impl WorkerThread {
         }
     }
 
-    /// Runs one of the tasks that report to this collector: the thread waits for the first of them to end.
+    /// Runs one of the tasks that report to this collector: the thread waits for the first of these tasks to
+    /// end.
     fn help_with_one_of(&self, collector: usize) -> bool {
         let found =
             if self.may_help() { self.registry.take_one_of(collector, self.queue.number) } else { None };
@@ -310,9 +311,9 @@ impl WorkerThread {
         self.follow(job_id, thief, waker)
     }
 
-    /// Takes a piece of a stolen job back from its thief, and runs it. If the thief itself waits for another
-    /// stolen job, the worker tries the same with that job and that job's thief. If there is no piece,
-    /// `waker` is called as soon as there may be a piece again.
+    /// Takes a piece of a stolen job back from the thief of that job, and runs the piece. If the thief itself
+    /// waits for another stolen job, the worker tries the same with that job and that job's thief. If there
+    /// is no piece, `waker` is called as soon as there may be a piece again.
     fn follow(&self, mut job_id: JobId, mut thief: usize, waker: &Waker) -> bool {
         for _ in &self.registry.queues {
             match self.registry.queues[thief].follow(job_id, self.queue.number, waker) {
