@@ -346,8 +346,8 @@ impl ScheduledThreadPoolExecutor {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The numbers of the schedule are read at one moment, and the numbers of
-/// the pool at a later moment.
+/// The numbers of the schedule are read at one moment, and the numbers of the pool are read at a later
+/// moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -417,7 +417,7 @@ impl Drop for ScheduledThreadPoolExecutor {
     }
 }
 
-// Users' code is called only where its panics are caught: see `ThreadPoolExecutor`.
+// Every call of user code catches panics: see `ThreadPoolExecutor`.
 impl UnwindSafe for ScheduledThreadPoolExecutor {}
 impl RefUnwindSafe for ScheduledThreadPoolExecutor {}
 

@@ -21,10 +21,10 @@
 //!
 //! # Why the sleeper has its own thread and does not use the timer's thread
 //!
-//! The timer of the process runs the library's jobs and must not be delayed. But handing many tasks to a pool
-//! takes time, and may call a user's thread factory. Meanwhile the timer would need another thread to watch
-//! the time. If the system cannot start a thread, the timer keeps the deadline until a thread can be started,
-//! but this executor must refuse the task.
+//! The timer of the process runs the library's jobs and must not be delayed. But it takes time to hand many
+//! tasks to a pool, and the pool may call a user's thread factory. Meanwhile the timer would need another
+//! thread to watch the time. If the system cannot start a thread, the two differ: the timer keeps the
+//! deadline until a thread can be started, and this executor must refuse the task.
 //!
 //! # Invariants
 //!
@@ -206,7 +206,7 @@ impl ScheduledShared {
         })
     }
 
-    /// Wakes the sleeper if it would still sleep at the given time.
+    /// Wakes the sleeper if its sleep ends after the given time.
     fn wake_sooner(&self, mut state: MutexGuard<'_, ScheduledData>, at: Instant) {
         if let Sleeper::Asleep(until) = state.sleeper
             && until.is_none_or(|until| at < until)
