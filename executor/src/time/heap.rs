@@ -16,10 +16,10 @@
 //! # Why not a sorted map
 //!
 //! Most deadlines are removed long before their time, so the structure must remove any entry at once. A heap
-//! without slots cannot do this; a sorted map can. But a map moves each new entry to its place among all other
-//! entries. In the heap, a new entry stays near the end, unless its time is before the time of most other
-//! entries. On the other hand, when the first entry is removed, a heap moves another entry through its whole
-//! depth. The time of one insertion and one removal, in nanoseconds:
+//! without slots cannot do this, but a sorted map can do it. But a map moves each new entry to its place
+//! among all other entries. In the heap, a new entry stays near the end, unless its time is before the time
+//! of most other entries. On the other hand, when the first entry is removed, a heap moves another entry
+//! through its whole depth. The time of one insertion and one removal, in nanoseconds:
 //!
 //! ```sh
 //! cargo test --release -p task-execution --lib heap_and_map -- --ignored --nocapture
@@ -31,7 +31,7 @@
 //! | 1,000 | 49, 151 | 90, 96 | 94, 79 |
 //! | 100,000 | 300, 520 | 143, 128 | 236, 231 |
 //!
-//! These figures alone would not justify the heap. But a canceller needs a number with which it finds a task,
+//! These figures alone do not justify the heap. But a canceller needs a number with which it finds a task,
 //! and the slot is such a number.
 //!
 //! # Invariants
@@ -149,7 +149,7 @@ impl<W> Heap<W> {
         slot as usize
     }
 
-    /// Numbers the entries anew, in their order.
+    /// Gives the entries new numbers, in the order of the entries.
     #[cold]
     fn renumber(&mut self) {
         self.nodes.sort_unstable_by_key(HeapNode::key);

@@ -17,7 +17,7 @@ pub(crate) struct ListedWait {
 }
 
 /// Returns the waits in the graph: each is a wait of an executor's thread, without a deadline. Returns `None`
-/// if a search has the lock for longer than `patience`. The caller must hold no lock when it drops the
+/// if a search holds the lock for longer than `patience`. The caller must hold no lock when it drops the
 /// result, because this drop may destroy an awaited thing.
 pub(crate) fn listed(patience: Duration) -> Option<Vec<ListedWait>> {
     let waiting = WAITING.lock_within(patience)?;

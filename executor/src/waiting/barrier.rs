@@ -55,8 +55,8 @@ use crate::sync::{Duration, Mutex};
 /// # When a party does not come
 /// If the wait of a party is cancelled or times out, that party is missing, and the meeting can never be
 /// complete. So the barrier *breaks*: all parties that wait now or come later get [`BarrierError::Broken`]. A
-/// broken barrier stays broken; make a new one for a new group. If the barrier did not break, the other
-/// parties would wait for ever. (The barrier of the standard library ignores tokens.)
+/// broken barrier stays broken; a new group needs a new barrier. So the other parties do not wait for ever.
+/// (The barrier of the standard library ignores tokens.)
 ///
 /// A party that panics or returns early does not break the barrier, because the barrier cannot notice this.
 /// If a party can panic or return early, use [`wait_timeout`](Self::wait_timeout).
@@ -136,14 +136,14 @@ impl Barrier {
     ///
     /// # Errors
     /// [`BarrierError::Interrupted`] if the calling task was cancelled, before or during the wait; then the
-    /// barrier is broken. [`BarrierError::Broken`] if another party has broken the barrier. If the meeting is
-    /// complete when the cancel comes, the call succeeds.
+    /// barrier is broken. [`BarrierError::Broken`] if another party has broken the barrier. If the caller is
+    /// cancelled after the meeting is complete, the call succeeds.
     ///
     /// # Blocking
     /// Blocks until the last party comes, or the barrier breaks.
     ///
     /// # Cancellation
-    /// A cancellation point. A cancel of one party ends the waits of all parties.
+    /// A cancellation point. If one party is cancelled, the waits of all parties end.
     #[doc(alias = "await")]
     #[doc(alias = "arriveAndAwaitAdvance")]
     pub fn wait(&self) -> Result<usize, BarrierError> {
@@ -256,7 +256,8 @@ impl Barrier {
         self.state.lock().waiters.len()
     }
 
-    /// Returns whether the barrier is broken: a party was cancelled or has timed out. No more meetings take place.
+    /// Returns whether the barrier is broken, because a party was cancelled or has timed out. No more
+    /// meetings take place.
     ///
     /// ```
     /// use executor::{Barrier, CancelToken};

@@ -23,7 +23,7 @@
 //!
 //! The module `wait_graph` explains how an endless wait is found. The report is a [`Starvation`]. The report
 //! lists the waits in order, and says which task waits for what. The first wait in the list is the wait that
-//! would have closed the circle.
+//! was about to close the circle.
 //!
 //! # Invariants
 //!
@@ -401,9 +401,8 @@ impl Starvation {
         self.0.closes_at
     }
 
-    /// Returns the waits that are not in the chain: the waits of the other threads of the pools. If one of
-    /// these threads were free, it could run a task that ends a wait of the chain. But all these threads
-    /// wait, too.
+    /// Returns the waits that are not in the chain: the waits of the other threads of the pools. Each of
+    /// these threads could run a task that ends a wait of the chain. But all these threads wait, too.
     ///
     /// ```
     /// # use executor::{CutShort, Semaphore, ThreadPoolExecutor, prelude::*};
