@@ -35,7 +35,7 @@ pub struct ForkJoinBuilder {
 }
 
 impl ForkJoinBuilder {
-    /// The largest number of threads in a pool, spare threads included.
+    /// The upper limit for the number of threads in a pool, spare threads included.
     pub const MAX_THREADS: usize = 0x7fff;
 
     /// Sets how many workers run at the same time. Default: one for each processor that the process may use.
@@ -54,7 +54,7 @@ impl ForkJoinBuilder {
         self
     }
 
-    /// Sets the largest number of spare workers. A spare worker takes the place of a worker that
+    /// Sets the upper limit for the number of spare workers. A spare worker takes the place of a worker that
     /// [blocks](super::blocking). Default: as many as [`threads`](Self::threads).
     ///
     /// ```

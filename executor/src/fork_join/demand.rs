@@ -51,7 +51,7 @@ struct Joins {
     /// The number of joins in this round that must still run without an offer, because the thread works
     /// alone.
     unoffered: Cell<u32>,
-    /// The number of rounds that the thread may still work alone.
+    /// The number of further rounds in which the thread may work alone.
     rounds: Cell<u32>,
     /// The beginning of this round.
     since: Cell<Option<Instant>>,

@@ -41,7 +41,7 @@ use crate::task::borrowed;
 ///
 /// # Cancellation
 /// A join is not a cancellation point: it always returns both results. Both closures have the caller's
-/// current token. A computation ends soon after a cancellation if it looks at
+/// current token. A computation ends soon after a cancellation if it checks
 /// [`CancelToken::current`](crate::CancelToken::current) now and then, or blocks in this crate.
 #[doc(alias = "CountedCompleter")]
 #[inline]

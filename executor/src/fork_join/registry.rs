@@ -22,8 +22,8 @@
 //! looks into each queue once more, under that queue's lock. If the worker takes the lock first, the
 //! publisher sees that this worker no longer searches, and wakes a worker if no other worker searches. If the
 //! publisher takes the lock first, the worker sees the job. A worker that blocks or leaves the pool makes
-//! room for another worker. This worker uses the same order: first it publishes that there is room, and then
-//! it looks into the queues.
+//! room for another worker. A worker that makes room uses the same order: first it publishes that there is
+//! room, and then it looks into the queues.
 //!
 //! # Invariants
 //!
@@ -505,8 +505,8 @@ impl Registry {
         self.unfinished.load(Ordering::SeqCst) <= not_counted
     }
 
-    /// Begins a thread's wait until the pool is quiet: `tasks` tasks on the thread's stack now count as tasks
-    /// of a waiting thread.
+    /// Records that a thread begins to wait until the pool is quiet: `tasks` tasks on the thread's stack now
+    /// count as tasks of a waiting thread.
     pub(super) fn begins_to_wait_for_quiet(&self, tasks: usize) {
         let mut state = self.state.lock();
         state.waiting_tasks += tasks;

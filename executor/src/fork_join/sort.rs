@@ -21,12 +21,12 @@
 use super::join::join;
 use super::par::threads;
 
-/// The greatest length of a piece that is sorted on one thread.
+/// A piece up to this length is sorted on one thread.
 const LEAF: usize = 1 << 14;
-/// The number of pieces of a long slice for each worker: enough to keep all workers busy until the
+/// A long slice is cut into this number of pieces for each worker, so that all workers are busy until the
 /// end.
 const PIECES: usize = 8;
-/// The greatest length of a piece that is partitioned on one thread.
+/// A piece up to this length is partitioned on one thread.
 const PARTITION: usize = 1 << 17;
 /// The number of elements whose median is the pivot.
 const SAMPLE: usize = 255;

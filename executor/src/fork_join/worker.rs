@@ -53,7 +53,7 @@ use crate::waiting::starvation::WaitsFor;
 use crate::waiting::wait::{Deadline, wait_for};
 use crate::waiting::worker_context::{PoolWorker, concerns_this_thread};
 
-/// The largest number of jobs on top of a thread's waits.
+/// The upper limit for the number of jobs on top of a thread's waits.
 pub(super) const DEPTH: usize = 32;
 
 /// The body of a worker's thread: runs jobs until the worker leaves the pool.
@@ -328,8 +328,8 @@ impl WorkerThread {
         false
     }
 
-    /// Runs any job of the pool, even a job that does not belong to the worker's present job. Returns false
-    /// if there is no such job.
+    /// Runs any job of the pool, even a job that is not a piece of the worker's present job. Returns false if
+    /// there is no such job.
     pub(super) fn run_something(&self) -> bool {
         let found = if self.may_help() { self.find() } else { None };
         found.map(|taken| self.run_on_top(taken)).is_some()
@@ -345,7 +345,7 @@ impl WorkerThread {
         });
     }
 
-    /// Runs a task that does not belong to the worker's present job.
+    /// Runs a task that is not a piece of the worker's present job.
     fn run_foreign(&self, QueueEntry { job, context, .. }: QueueEntry) {
         self.queue.begin(None, true);
         self.run_job(job, &context);

@@ -58,7 +58,7 @@ const ENOUGH: usize = 3;
 /// If the owner takes back its only piece this number of times in a round of fine-grained pieces, the owner
 /// then works alone.
 const SHORT: u32 = ROUND / 8;
-/// The largest number of rounds in which the owner works alone.
+/// The upper limit for the number of rounds in which the owner works alone.
 const ALONE: u32 = 256;
 /// A piece that takes more than this time is coarse. If a piece takes a time between [`FINE`] and [`COARSE`],
 /// the granularity does not change.
@@ -588,8 +588,8 @@ mod tests {
         assert_eq!(come(1), usize::MAX);
     }
 
-    /// Pushes a task and takes it back, again and again, until the owner works alone or a time is up. Returns
-    /// whether the owner works alone.
+    /// Pushes a task and takes it back, again and again, until the owner works alone or a time limit has
+    /// passed. Returns whether the owner works alone.
     fn join_until_alone(queue: &WorkerQueue, tasks_below: u32) -> bool {
         let mut task = Some(QueuedJob::Task(Task::new(|| ())));
         (0..tasks_below).for_each(|_| {

@@ -142,7 +142,7 @@ impl Rule {
         }
     }
 
-    /// Returns the time at which the current period began, after a run.
+    /// After a run, returns the time at which the current period began.
     pub(super) fn counts_from(&self, tick: Instant, now: Instant) -> Instant {
         match self.pace {
             Pace::FixedRate => tick,

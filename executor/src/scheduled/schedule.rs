@@ -37,7 +37,7 @@ use crate::ids::TaskId;
 use crate::sync::{Duration, Instant};
 use crate::time::Heap;
 
-/// The tasks and series that go on after a shutdown.
+/// Says whether tasks and series go on after a shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AfterShutdown {
     pub(super) delayed: bool,

@@ -58,8 +58,8 @@ use crate::thread_pool::ThreadPoolExecutor;
 use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// The largest number of entries that are handed over at once. The number is low, so that `shutdown_now`
-/// does not wait for long.
+/// The upper limit for the number of entries that are handed over at once. The number is low, so that
+/// `shutdown_now` does not wait for long.
 const BATCH: usize = 64;
 
 /// If the pool had no thread for a task, the sleeper tries again after this time.
@@ -93,7 +93,7 @@ struct ScheduledData {
 enum Sleeper {
     None,
     Awake,
-    /// The end of the sleeper's sleep. With `None`, the sleeper sleeps until it is woken.
+    /// The time at which the sleeper's sleep ends. With `None`, the sleeper sleeps until it is woken.
     Asleep(Option<Instant>),
 }
 

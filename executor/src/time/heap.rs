@@ -1,8 +1,8 @@
 //! A heap of entries by time, from which any entry can be removed.
 //!
 //! Each entry stays in a numbered *slot*. The heap stores the time and the slot of each entry, and each slot
-//! stores the place of its entry in the heap. So a caller that knows the slot of an entry removes the entry
-//! in a few steps, at any place in the heap.
+//! stores the place of its entry in the heap. So a caller that knows the slot of an entry can remove the
+//! entry in a few steps, wherever the entry is in the heap.
 //!
 //! ```text
 //!   heap     3     7     5     9          slots   0: free   1: at 2   2: at 0   3: at 3   4: at 1

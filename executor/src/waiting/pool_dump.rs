@@ -12,7 +12,7 @@ use crate::waiting::starvation::TaskRef;
 /// The longest time for which a dump waits for one lock.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The largest number of waiting tasks that a dump shows for one pool.
+/// The upper limit for the number of waiting tasks that a dump shows for one pool.
 const SHOWN: usize = 20;
 
 /// The description of one pool.
