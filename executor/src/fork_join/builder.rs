@@ -119,8 +119,9 @@ impl ForkJoinBuilder {
         self
     }
 
-    /// Makes workers take their own forked tasks in the order of forking, instead of the youngest task first.
-    /// Use this setting for tasks that no caller joins, such as events. The setting does not affect joins.
+    /// Makes workers take their own forked tasks in the order of forking: the oldest task first, instead of
+    /// the youngest. Use this setting for tasks that no caller joins, such as events. The setting does not
+    /// affect joins.
     ///
     /// ```
     /// use executor::{fork_join::ForkJoinPool, prelude::*};

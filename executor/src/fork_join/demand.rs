@@ -12,11 +12,11 @@
 //! # Working alone
 //!
 //! In a loop of short joins, the queue never offers enough pieces: each join takes back its only piece before
-//! the next join begins. A thief would need more time to take this piece than the owner needs to run it. So
-//! after a round of short joins the owner *works alone*: for some rounds, the owner offers no piece. At the
-//! end of each round the owner reads the clock. If the pieces of a round took longer, the owner offers pieces
-//! again. The owner also offers pieces again after a limited number of rounds, because each of the pieces of
-//! a large recursion can be short, too.
+//! the next join begins. A thief needs more time to take this piece than the owner needs to run it. So after
+//! a round of short joins the owner *works alone*: for some rounds, the owner offers no piece. At the end of
+//! each round the owner reads the clock. If the pieces of a round took longer, the owner offers pieces again.
+//! The owner also offers pieces again after a limited number of rounds, because each of the pieces of a large
+//! recursion can be short, too.
 
 use std::cell::Cell;
 
@@ -39,8 +39,8 @@ impl Demand {
     /// Shuts or opens the flag. The caller must hold the lock of the flag's worker queue. So an older value
     /// never replaces a newer value.
     pub(super) fn set_shut(&self, shut: bool) {
-        // Relaxed is enough: an old value does no harm. A join that reads a shut flag calls its second
-        // closure itself. A join that reads an open flag offers its second closure, perhaps without need.
+        // Relaxed is enough: an old value does no harm. A join that wrongly reads a shut flag calls its
+        // second closure itself. A join that wrongly reads an open flag offers one piece more than necessary.
         self.0.store(shut, Ordering::Relaxed);
     }
 }
@@ -98,8 +98,8 @@ pub(super) fn replace(demand: Option<&'static Demand>) -> Option<&'static Demand
     JOINS.with(|joins| joins.demand.replace(demand))
 }
 
-/// Makes the calling thread work alone for this number of rounds; a round with longer pieces ends this time
-/// early. With 0, the thread offers pieces again.
+/// Makes the calling thread work alone for this number of rounds. If the pieces of a round are longer, the
+/// thread stops working alone after that round. With 0, the thread offers pieces again.
 pub(super) fn work_alone(rounds: u32) {
     JOINS.with(|joins| {
         joins.rounds.set(rounds);

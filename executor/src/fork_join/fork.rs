@@ -37,7 +37,7 @@ use crate::handle::{FutureTask, TaskHandle};
 /// The task's token is a child of the token that is current at the call, no matter which thread makes the
 /// call. So a cancelled computation also cancels the tasks that it has forked, including a task that was
 /// [taken back](TaskHandle::remove). A task that is forked in a [`masked`](crate::masked) step is the
-/// exception: its token is no child of the current token.
+/// exception: its token is not a child of the current token.
 ///
 /// # How deep
 /// If a worker joins a task that no worker has begun, the worker runs this task on top of the task that

@@ -3,9 +3,9 @@
 //! # How far
 //!
 //! At first, a loop is split into as many pieces as there are workers. While no worker is idle, more pieces
-//! only cost time. If a piece is *stolen*, the worker that steals it was idle. So this worker splits the
-//! stolen piece again, into as many pieces as there are workers. Thus the loop has smaller pieces in the
-//! parts of the input where elements take longer. (The idea comes from rayon's adaptive splitting.)
+//! only cost time. A worker that *steals* a piece was idle before. So this worker splits the stolen piece
+//! again, into as many pieces as there are workers. Thus the loop has smaller pieces in the parts of the
+//! input where elements take longer. (The idea comes from rayon's adaptive splitting.)
 
 use std::ops::Range;
 

@@ -198,7 +198,7 @@ impl ForkJoinPool {
     /// A worker of this pool runs queued jobs while it waits. When a worker waits in this method, two kinds
     /// of tasks do not count as unfinished. The first kind are the tasks on the worker's own stack. The
     /// second kind are the tasks on the stacks of other workers that wait in this method. The tasks of both
-    /// kinds can end only after these waits have ended. Other callers count all tasks.
+    /// kinds can end only after the workers have stopped waiting. Other callers count all tasks.
     ///
     /// A task that a worker runs during this wait may call this method again, to a depth of 32. A deeper call
     /// does not wait: it returns `true` only if the pool is already quiet. The task that made the deeper call

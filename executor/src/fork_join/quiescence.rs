@@ -4,9 +4,8 @@
 //!
 //! For a caller outside the pool, the pool is quiet when no task is unfinished. A worker that waits until the
 //! pool is quiet is itself inside a task that has not ended. Other workers may also wait until the pool is
-//! quiet. The tasks of these waiting workers cannot end before their workers have stopped waiting. So for a
-//! worker the pool is quiet when all unfinished tasks are on the stacks of threads that wait until the pool
-//! is quiet.
+//! quiet. A task of a waiting worker cannot end before that worker has stopped waiting. So for a worker the
+//! pool is quiet when all unfinished tasks are on the stacks of threads that wait until the pool is quiet.
 //!
 //! A worker runs other tasks while it waits, and one of these tasks may also wait until the pool is quiet.
 //! Each task on a stack is counted once, even if several waits began on top of the task: the first of these

@@ -385,8 +385,8 @@ impl Registry {
         self.task_ended();
     }
 
-    /// Records that the calling worker may block for a long time. Until this worker calls
-    /// [`goes_on`](Self::goes_on), another worker can take its place.
+    /// Records that the calling worker may block for a long time. Another worker can take the place of this
+    /// worker until this worker calls [`goes_on`](Self::goes_on).
     pub(super) fn blocks(&self) {
         let mut state = self.state.lock();
         state.blocking += 1;
@@ -416,7 +416,7 @@ impl Registry {
 
     // ----- the end -----
 
-    /// Counts a task as unfinished again. A waiting thread has taken the task out of its queue to run it.
+    /// Counts a task as unfinished again. A waiting thread has taken the task out of a queue to run it.
     pub(super) fn task_is_back(&self) {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
     }
@@ -474,7 +474,7 @@ impl Registry {
         never_begun
     }
 
-    /// Drops the tasks in the workers' queues, which completes their handles as cancelled.
+    /// Drops the tasks in the workers' queues: the handles of these tasks are completed as cancelled.
     fn cancel_forks(&self) {
         for queue in &self.queues {
             for task in queue.take_tasks(|_| true) {
@@ -658,7 +658,8 @@ impl QueueOwner for Registry {
 
     fn queued_of(&self, queue: QueueId, collector: usize) -> usize {
         if queue == self.registration.id() {
-            // A wait names only the pool, so this id means the worker queues, too.
+            // A wait names only the pool, so a call with the pool's id must count the tasks in the worker
+            // queues, too.
             let of_it = |task: &&Task| task.collector() == collector;
             let submitted = self.state.lock().submissions.iter().filter(of_it).count();
             return submitted + self.queues.iter().map(|queue| queue.queued_of(collector)).sum::<usize>();

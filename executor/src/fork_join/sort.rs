@@ -3,7 +3,7 @@
 //! A partition by a pivot makes two sides; then the two halves of a [`join`] sort these sides. With joins
 //! alone, one worker would partition the whole slice, and only two workers would do the next two partitions.
 //! So several workers also share a long partition: they partition each half of the slice by the same pivot.
-//! Then the elements that are in the wrong half change places.
+//! Then the elements that are in the wrong half are exchanged.
 //!
 //! ```text
 //!   left half            right half

@@ -29,7 +29,8 @@
 //!    that task. When less than half of the stack is free, the thread leaves the task to other threads. This
 //!    task could overflow the stack, because tasks can form a long chain, in which each task waits for the
 //!    previous task. If all other threads wait, too, the thread's wait ends as starved.
-//! 3. A job has the context (the token, and whether it is masked) of the code that published the job.
+//! 3. A job has the context (the current token, and whether this token is masked) of the code that published
+//!    the job.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -70,8 +71,8 @@ pub(super) struct WorkerThread {
     depth: Cell<usize>,
     /// The number of tasks that the worker has begun and not ended.
     pub(super) tasks: Cell<usize>,
-    /// The number of the worker's tasks that lie on the stack below a wait until the pool is quiet: see
-    /// `quiescence`.
+    /// The number of the worker's tasks that lie on the stack below a call that waits until the pool is
+    /// quiet: see `quiescence`.
     pub(super) quiet: Cell<usize>,
     /// The number of calls of [`blocking`](super::blocking) that are on the worker's stack.
     pub(super) blocks: Cell<usize>,

@@ -88,7 +88,7 @@ pub(super) enum QueuedJob {
 pub(super) struct QueueEntry {
     pub(super) job_id: JobId,
     pub(super) job: QueuedJob,
-    /// The context of the code that published the job: the current token, and whether it was masked.
+    /// The context of the code that published the job: the current token, and whether this token was masked.
     pub(super) context: Context,
 }
 

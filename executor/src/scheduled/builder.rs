@@ -39,7 +39,8 @@ impl ScheduledPoolBuilder {
     }
 
     /// Sets the number of threads that run the tasks that are due. For each scheduled task, the pool starts
-    /// one more thread, up to this number. The pool keeps its threads until its end. Default: 1.
+    /// one more thread, up to this number. The pool keeps each of these threads until the pool ends.
+    /// Default: 1.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;

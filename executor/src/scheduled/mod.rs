@@ -116,7 +116,7 @@ use shared::ScheduledShared;
 /// A call that waits for the end of the executor blocks until that end. Any other call blocks only while it
 /// hands a few tasks to the pool. A task that joins another task keeps its thread until the other task has
 /// run, even if the other task is not due yet. On a pool of one thread, a task must not join a delayed task:
-/// the delayed task would never run. A wait for a task that is not due is not reported as
+/// the delayed task would never run. A wait for a task that is due later is never reported as
 /// [starvation](crate::Starvation).
 #[doc(alias = "DelayQueue")]
 #[doc(alias = "ScheduledExecutorService")]
@@ -417,7 +417,7 @@ impl Drop for ScheduledThreadPoolExecutor {
     }
 }
 
-// Every call of user code catches panics: see `ThreadPoolExecutor`.
+// This type catches the panics of all user code that it calls: see `ThreadPoolExecutor`.
 impl UnwindSafe for ScheduledThreadPoolExecutor {}
 impl RefUnwindSafe for ScheduledThreadPoolExecutor {}
 

@@ -170,8 +170,8 @@ impl Drop for SeriesShared {
 ///
 /// # From within
 /// A run may call all methods on its own series except [`join`](Self::join). In a run, that call would wait
-/// for the end of the series, but the series cannot end before the run has returned. A change that a run
-/// makes applies to the later runs.
+/// for the end of the series, but the series cannot end before the run has returned. If a run changes the
+/// series, the change applies to the later runs.
 #[doc(alias = "TimerTask")]
 #[derive(Clone)]
 #[doc(alias = "ScheduledFuture")]
@@ -363,7 +363,7 @@ impl Series {
     /// Ends the series. The series leaves the executor at once, and the [token](crate::CancelToken::current)
     /// of a run that is under way is cancelled. Returns false if the series had ended before.
     ///
-    /// The calling thread runs the callbacks that the run has registered with its token.
+    /// The calling thread runs the callbacks that the run has registered with the run's token.
     ///
     /// ```
     /// use executor::{ScheduledThreadPoolExecutor, SeriesEnd};

@@ -93,7 +93,7 @@ struct ScheduledData {
 enum Sleeper {
     None,
     Awake,
-    /// The time at which the sleeper's sleep ends. With `None`, the sleeper sleeps until it is woken.
+    /// The time at which the sleeper wakes up by itself. With `None`, the sleeper sleeps until it is woken.
     Asleep(Option<Instant>),
 }
 

@@ -155,7 +155,8 @@ impl CancellableChild {
 
 impl ChildShared {
     fn kill(&mut self) {
-        // The system accepts a signal for a child that has ended by itself, but this child was not killed.
+        // The system accepts a signal for a child that has already ended by itself, but the signal does not
+        // kill this child.
         if matches!(self.child.try_wait(), Ok(None)) {
             self.killed = self.child.kill().is_ok();
         }

@@ -31,7 +31,7 @@ use crate::panics::discard;
 /// the task, the observer is dropped as soon as the task's outcome can be seen. If the task is dropped before
 /// it ran, the observer is dropped after the task.
 pub(crate) trait TaskObserver: Send + Sync {
-    /// Called before the task waits in this queue, under the lock of the queue's owner.
+    /// Called under the lock of the queue's owner, before the task waits in this queue.
     fn queued(&self, _queue: QueueId) {}
 
     /// Called under the lock of the queue's owner, when the task has left its queue to be run or handed out.

@@ -70,7 +70,7 @@ struct Timer {
     wanted: Condvar,
     /// The number of threads that run user code. A thread adds itself under the lock, and subtracts itself
     /// before it takes the lock again. So every thread that is not counted here checks whether the watch
-    /// needs a thread before it ends.
+    /// needs a thread before the thread ends.
     in_user_code: AtomicUsize,
 }
 

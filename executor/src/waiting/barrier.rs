@@ -6,7 +6,8 @@
 //!    the barrier breaks. In the same step the thread takes all waiters out of the wait list.
 //! 2. `missing` is never zero: the thread that would set `missing` to zero completes the meeting instead.
 //! 3. The number of a meeting tells a waiter whether its own meeting is complete. A complete meeting stays
-//!    complete: a later break does not reach the waiters of that meeting, even if they have not woken up yet.
+//!    complete: if the barrier breaks later, this does not affect the waiters of that meeting, even if they
+//!    have not woken up yet.
 //! 4. A broken barrier stays broken.
 
 use std::error::Error;
@@ -91,7 +92,7 @@ pub enum BarrierError {
     /// The time limit has passed. The barrier is broken now.
     #[doc(alias = "TimeoutException")]
     TimedOut,
-    /// The wait of another party was cancelled or has timed out, at this meeting or at an earlier one.
+    /// The wait of another party was cancelled or has timed out, at this meeting or at an earlier meeting.
     #[doc(alias = "BrokenBarrierException")]
     Broken,
 }

@@ -32,7 +32,7 @@ pub(crate) trait QueueOwner: Send + Sync {
     /// Takes this task out of the queue, if the task is in the queue and not cancelled.
     fn take_out(&self, queue: QueueId, id: TaskId) -> Option<Task>;
 
-    /// Takes the tasks for which `wanted` returns true out of the owner's queues, except cancelled tasks.
+    /// Takes all tasks for which `wanted` returns true, except cancelled tasks, out of the owner's queues.
     /// Returns the tasks in the order in which they would have been run. `wanted` is called under the lock of
     /// the queue's owner.
     fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task>;
