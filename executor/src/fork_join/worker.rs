@@ -26,9 +26,9 @@
 //!    the job was stolen.
 //! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces. But while half of
 //!    its stack is free, the thread still runs a task for which it waits: perhaps no other thread can run
-//!    that task. When less than half of the stack is free, the thread leaves the task to other threads. This
-//!    task could overflow the stack, because tasks can form a long chain, in which each task waits for the
-//!    previous task. If all other threads wait, too, the thread's wait ends as starved.
+//!    that task. When less than half of the stack is free, the thread leaves the task to other threads.
+//!    Running the task could overflow the stack, because tasks can form a long chain, in which each task
+//!    waits for the previous task. If all other threads wait, too, the thread's wait ends as starved.
 //! 3. A job has the context (the current token, and whether this token is masked) of the code that published
 //!    the job.
 
