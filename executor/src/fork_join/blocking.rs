@@ -7,8 +7,8 @@ use crate::panics::OnDrop;
 /// Meanwhile another worker, the *stand-in*, can take the place of this worker, so that the number of working
 /// threads stays the same.
 ///
-/// A worker that calls this crate to wait for a task of its pool needs no stand-in: it helps to run that
-/// task. The pool has at most as many stand-ins as its
+/// A worker that waits in a call of this crate for a task of its pool needs no stand-in, because the worker
+/// helps to run that task. The pool has at most as many stand-ins as its
 /// [`spare_threads`](super::ForkJoinBuilder::spare_threads) says. When a stand-in is no longer needed, the
 /// stand-in ends its present job and then sleeps. On a thread that is not a worker, this function only calls
 /// `f`.

@@ -35,7 +35,7 @@ pub struct ForkJoinBuilder {
 }
 
 impl ForkJoinBuilder {
-    /// The largest number of threads in a pool, spare threads included.
+    /// The upper limit for the number of threads in a pool, spare threads included.
     pub const MAX_THREADS: usize = 0x7fff;
 
     /// Sets how many workers run at the same time. Default: one for each processor that the process may use.
@@ -54,7 +54,7 @@ impl ForkJoinBuilder {
         self
     }
 
-    /// Sets the largest number of spare workers. A spare worker takes the place of a worker that
+    /// Sets the upper limit for the number of spare workers. A spare worker takes the place of a worker that
     /// [blocks](super::blocking). Default: as many as [`threads`](Self::threads).
     ///
     /// ```
@@ -69,7 +69,7 @@ impl ForkJoinBuilder {
         self
     }
 
-    /// Sets the name of the pool for reports. The pool's threads are named `NAME-worker-0`, and so on.
+    /// Sets the name that reports give to the pool. The pool's threads are named `NAME-worker-0`, and so on.
     /// Default: `fork-join-1`, with a different number for each pool.
     ///
     /// ```
@@ -119,8 +119,9 @@ impl ForkJoinBuilder {
         self
     }
 
-    /// Makes workers take their own forked tasks in the order of forking, instead of the youngest task first.
-    /// Use this setting for tasks that no caller joins, such as events. The setting does not affect joins.
+    /// Makes workers take their own forked tasks in the order of forking: the oldest task first, instead of
+    /// the youngest. Use this setting for tasks that no caller joins, such as events. The setting does not
+    /// affect joins.
     ///
     /// ```
     /// use executor::{fork_join::ForkJoinPool, prelude::*};

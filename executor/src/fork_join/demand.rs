@@ -1,10 +1,10 @@
-//! Demand flags: a worker's flag says whether other workers could want to steal the second half of the
+//! Demand flags: the flag of a worker says whether other workers may want to steal the second half of this
 //! worker's next join.
 //!
 //! Most joins of a computation are deep in the recursion. At that depth, the worker's queue usually offers
-//! larger halves already, and the join only calls its two closures. Every join checks for this case, so the
-//! check must take almost no time: it loads a thread-local, and then the flag to which the thread-local
-//! refers.
+//! larger halves already, so the join only calls its two closures. Every join checks for this case, so the
+//! check must take almost no time: the check loads a thread-local and then the flag to which this
+//! thread-local refers.
 //!
 //! A thread that is not a worker has no demand flag. The joins of this thread take the slow path, which finds
 //! a pool for them.
@@ -12,11 +12,11 @@
 //! # Working alone
 //!
 //! In a loop of short joins, the queue never offers enough pieces: each join takes back its only piece before
-//! the next join begins. A thief would need more time to take this piece than the owner needs to run it. So
-//! after a round of short joins the owner *works alone*: for some rounds, the owner offers no piece. At the
-//! end of each round the owner reads the clock. If the joins of a round had longer pieces, the owner offers
-//! pieces again. The owner also offers pieces again after a limited number of rounds, because each of the
-//! pieces of a large recursion can be short, too.
+//! the next join begins. A thief needs more time to take this piece than the owner needs to run it. So after
+//! a round of short joins the owner *works alone*: for some rounds, the owner offers no piece. At the end of
+//! each round the owner reads the clock. If the pieces of a round took longer, the owner offers pieces again.
+//! The owner also offers pieces again after a limited number of rounds, because each of the pieces of a large
+//! recursion can be short, too.
 
 use std::cell::Cell;
 
@@ -39,8 +39,8 @@ impl Demand {
     /// Shuts or opens the flag. The caller must hold the lock of the flag's worker queue. So an older value
     /// never replaces a newer value.
     pub(super) fn set_shut(&self, shut: bool) {
-        // Relaxed is enough: an old value does no harm. A join that reads a shut flag calls its second half
-        // itself. If the join reads that the flag is open, it offers one piece more than necessary.
+        // Relaxed is enough: an old value does no harm. A join that wrongly reads a shut flag calls its
+        // second closure itself. A join that wrongly reads an open flag offers one piece more than necessary.
         self.0.store(shut, Ordering::Relaxed);
     }
 }
@@ -48,9 +48,10 @@ impl Demand {
 /// The state that a thread keeps for the joins that it calls.
 struct Joins {
     demand: Cell<Option<&'static Demand>>,
-    /// The number of joins of this round that offer nothing, because the thread works alone.
+    /// The number of joins in this round that must still run without an offer, because the thread works
+    /// alone.
     unoffered: Cell<u32>,
-    /// The number of rounds that the thread may still work alone.
+    /// The number of further rounds in which the thread may work alone.
     rounds: Cell<u32>,
     /// The beginning of this round.
     since: Cell<Option<Instant>>,
@@ -97,8 +98,8 @@ pub(super) fn replace(demand: Option<&'static Demand>) -> Option<&'static Demand
     JOINS.with(|joins| joins.demand.replace(demand))
 }
 
-/// Makes the calling thread work alone for this number of rounds, or until the pieces of a round are longer.
-/// With 0, the thread offers pieces again.
+/// Makes the calling thread work alone for this number of rounds. If the pieces of a round are longer, the
+/// thread stops working alone after that round. With 0, the thread offers pieces again.
 pub(super) fn work_alone(rounds: u32) {
     JOINS.with(|joins| {
         joins.rounds.set(rounds);
@@ -123,8 +124,8 @@ mod spare {
     use crate::sync::Mutex;
     use crate::sync::process::OnceLock;
 
-    /// Returns the demand flags of dropped worker queues, which new queues use again. The flags are never
-    /// freed, because thread-locals refer to them without a reference count.
+    /// Returns the demand flags of dropped worker queues; new queues use these flags again. The flags are
+    /// never freed, because thread-locals refer to them without a reference count.
     fn spare() -> &'static Mutex<Vec<&'static Demand>> {
         static SPARE: OnceLock<Mutex<Vec<&'static Demand>>> = OnceLock::new();
         SPARE.get_or_init(Mutex::default)
@@ -141,7 +142,8 @@ mod spare {
     }
 }
 
-/// A model checker allows the use of a flag only in the execution that has made the flag. So there are no spare flags.
+/// A model checker allows the use of a flag only in the execution that has made the flag. So a model checker
+/// never uses a flag again.
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 mod spare {
     use super::{AtomicBool, Demand};

@@ -7,7 +7,7 @@ use crate::cancel::Context;
 use crate::executor::{Executor, RejectedExecution};
 use crate::handle::{FutureTask, TaskHandle};
 
-/// Forks a task: offers it to the workers of the current pool, and returns its handle.
+/// Forks a task: offers the task to the workers of the current pool, and returns the handle of the task.
 ///
 /// A worker that calls [`TaskHandle::join`] runs the task itself if no worker has begun the task. If a thief
 /// has begun the task, the worker runs second halves of the joins in that task; while there is no second
@@ -37,16 +37,16 @@ use crate::handle::{FutureTask, TaskHandle};
 /// The task's token is a child of the token that is current at the call, no matter which thread makes the
 /// call. So a cancelled computation also cancels the tasks that it has forked, including a task that was
 /// [taken back](TaskHandle::remove). A task that is forked in a [`masked`](crate::masked) step is the
-/// exception: its token is no child of the current token.
+/// exception: its token is not a child of the current token.
 ///
 /// # How deep
 /// If a worker joins a task that no worker has begun, the worker runs this task on top of the task that
 /// waits. The joined task may join a third task, which then runs on top of the joined task, and so on. The
-/// worker runs joined tasks while half of its [stack](super::ForkJoinBuilder::stack_size) is free. When less
-/// than half of the stack is free, the worker runs up to about 32 more tasks, if no other worker can run
-/// them. After these tasks, the next join ends as [starved](crate::JoinError::Starved). So even a very long
-/// chain of tasks that wait for each other does not overflow the stack, if the last 32 tasks fit into half of
-/// the stack.
+/// worker runs joined tasks while at least half of its [stack](super::ForkJoinBuilder::stack_size) is free.
+/// When less than half of the stack is free, the worker runs up to about 32 more tasks, if no other worker
+/// can run them. After these tasks, the next join ends as [starved](crate::JoinError::Starved). So even a
+/// very long chain of tasks that wait for each other does not overflow the stack, if the last 32 tasks fit
+/// into half of the stack.
 pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
     let FutureTask { task, handle } = FutureTask::new(f);
     let context = Context::of_this_place();

@@ -1,4 +1,4 @@
-//! How the pool starts workers, and what it tells the deadlock detector (`wait_graph`).
+//! How the pool starts workers, and what the pool tells the deadlock detector (`wait_graph`).
 
 use std::io;
 
@@ -35,8 +35,7 @@ impl Registry {
 impl PoolOwner for Registry {
     fn waits_for_threads(&self, waiting: usize) -> bool {
         self.relied_on.store(true, Ordering::SeqCst);
-        // Takes the lock of each queue, so that the publisher of a later job sees the flag that was set
-        // before.
+        // Takes the lock of each queue, so that the publisher of a later job sees that the flag is set.
         let _ = self.is_anything_queued();
         self.has_only(waiting)
     }

@@ -1,4 +1,4 @@
-//! Joins: two halves of one piece of work.
+//! Joins: a join calls two closures, the halves of a piece of work, perhaps at the same time.
 
 use super::demand;
 use super::pool::ForkJoinPool;
@@ -29,10 +29,10 @@ use crate::task::borrowed;
 /// of a closure would take longer.
 ///
 /// # Panics
-/// Panics if one of the closures panics, with that closure's payload. If `a` panics and no thread has begun
-/// `b`, then `b` is never called. If a thread has begun `b`, the call waits until `b` has ended. If `a` and
-/// `b` both panic, the call panics with the payload of `a`, and the payload of `b` goes to the [panic
-/// handler](crate::panics).
+/// If one of the closures panics, the call panics with the payload of that closure. If `a` panics and no
+/// thread has begun `b`, then `b` is never called. If a thread has begun `b`, the call waits until `b` has
+/// ended. If `a` and `b` both panic, the call panics with the payload of `a`, and the payload of `b` goes to
+/// the [panic handler](crate::panics).
 ///
 /// # Blocking
 /// Blocks until both closures have ended. While another thread runs `b`, this thread runs pieces of `b`.
@@ -41,7 +41,7 @@ use crate::task::borrowed;
 ///
 /// # Cancellation
 /// A join is not a cancellation point: it always returns both results. Both closures have the caller's
-/// current token. A computation ends soon after a cancellation if it looks at
+/// current token. A computation ends soon after a cancellation if it checks
 /// [`CancelToken::current`](crate::CancelToken::current) now and then, or blocks in this crate.
 #[doc(alias = "CountedCompleter")]
 #[inline]
@@ -58,7 +58,7 @@ where
     join_openly(a, b)
 }
 
-/// Does the work of a join whose second closure a thief may want: calls both closures.
+/// Calls both closures of a join, and offers the second closure to thieves unless the thread works alone.
 #[cold]
 #[inline(never)]
 fn join_openly<A, B, RA, RB>(a: A, b: B) -> (RA, RB)

@@ -65,7 +65,7 @@
 //!
 //! The halves of a join run one after the other if the pool has one worker, if all other workers are busy, or
 //! if the join does not offer its second half to thieves. So a half must not wait for anything that the other
-//! half does, because this wait could never end. The pieces of a scope must not wait for each other either.
+//! half does, because such a wait may never end. The pieces of a scope must not wait for each other either.
 
 mod demand; // whether a join must offer its second half
 mod stack; // how much of a stack is used

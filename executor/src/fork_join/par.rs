@@ -3,9 +3,9 @@
 //! # How far
 //!
 //! At first, a loop is split into as many pieces as there are workers. While no worker is idle, more pieces
-//! would only cost time. If a piece is *stolen*, its thief was idle. So the thief splits this piece again,
-//! into as many pieces as there are workers. Thus the loop has smaller pieces in the parts of the input where
-//! elements take longer. (The idea comes from rayon's adaptive splitting.)
+//! only cost time. A worker that *steals* a piece was idle before. So this worker splits the stolen piece
+//! again, into as many pieces as there are workers. Thus the loop has smaller pieces in the parts of the
+//! input where elements take longer. (The idea comes from rayon's adaptive splitting.)
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ use super::pool::{ForkJoinPool, worker_index};
 /// assert_eq!(par_map(picture.chunks_of(4), |part: &[usize]| part.len()), [4, 2]);
 /// ```
 ///
-/// A method call on a slice borrows the slice. To change its elements, call the method on
+/// A method call on a slice borrows the slice. To change the elements of a slice, call the method on
 /// `slice.as_mut_slice()`, or on `&mut slice[..]` in parentheses.
 pub trait Pieces: Cut {
     /// Splits this input into parts of `length` elements each. The last part can be shorter. A loop over the
@@ -175,7 +175,7 @@ impl<A: Pieces, B: Pieces> Cut for (A, B) {
 /// ```
 ///
 /// # Panics
-/// Panics if `f` panics. After a panic, perhaps some elements were not passed to `f`.
+/// Panics if `f` panics. After a panic, it is possible that `f` was not called with some of the elements.
 ///
 /// # Blocking
 /// Blocks until `f` has returned for each element.

@@ -42,10 +42,11 @@ use crate::waiting::wait::Deadline;
 /// takes tasks from the queue of submissions.
 ///
 /// # Its end
-/// The drop of the pool waits until all accepted tasks are done, like [`close`](ExecutorService::close).
-/// After [`shutdown`](ExecutorService::shutdown) the pool accepts no new submissions, but running tasks can
-/// still fork. [`shutdown_now`](ExecutorService::shutdown_now) returns the submissions that have not begun.
-/// The call also cancels the forked tasks that have not begun, because their computations are cancelled, too.
+/// When a pool is dropped, the drop waits until all accepted tasks are done, as
+/// [`close`](ExecutorService::close) does. After [`shutdown`](ExecutorService::shutdown) the pool accepts no
+/// new submissions, but running tasks can still fork. [`shutdown_now`](ExecutorService::shutdown_now) returns
+/// the submissions that have not begun. The call also cancels the forked tasks that have not begun, because
+/// their computations are cancelled, too.
 #[doc(alias = "newWorkStealingPool")]
 pub struct ForkJoinPool {
     registry: Arc<Registry>,
@@ -191,13 +192,13 @@ impl ForkJoinPool {
         self.registry.submit(task.into())
     }
 
-    /// Waits until the pool is quiet, that is, until no task is unfinished. The call waits for `timeout` at
+    /// Waits until the pool is quiet: a quiet pool has no unfinished task. The call waits for `timeout` at
     /// most, and returns whether the pool was quiet. During the wait, other threads can submit more tasks.
     ///
-    /// A worker of this pool runs queued jobs while it waits. When a worker waits, two kinds of tasks are not
-    /// counted. The first kind are the tasks on the worker's own stack. The second kind are the tasks of
-    /// other workers that wait in this method. If tasks of these two kinds were counted, no worker's wait
-    /// would ever end. Other callers count all tasks.
+    /// A worker of this pool runs queued jobs while it waits. When a worker waits in this method, two kinds
+    /// of tasks do not count as unfinished. The first kind are the tasks on the worker's own stack. The
+    /// second kind are the tasks on the stacks of other workers that wait in this method. The tasks of both
+    /// kinds can end only after the workers have stopped waiting. Other callers count all tasks.
     ///
     /// A task that a worker runs during this wait may call this method again, to a depth of 32. A deeper call
     /// does not wait: it returns `true` only if the pool is already quiet. The task that made the deeper call
@@ -321,8 +322,8 @@ pub fn worker_index() -> Option<usize> {
 /// outside any pool.
 ///
 /// A computation that uses [`fork`](super::fork()) can stop forking and make plain calls while the surplus is
-/// above two or three. No thief would take additional pieces. [`join`](super::join) itself checks the
-/// surplus.
+/// above two or three. With this surplus, the idle workers need no more pieces. [`join`](super::join) itself
+/// checks the surplus.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, fork, surplus};

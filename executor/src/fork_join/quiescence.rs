@@ -4,9 +4,8 @@
 //!
 //! For a caller outside the pool, the pool is quiet when no task is unfinished. A worker that waits until the
 //! pool is quiet is itself inside a task that has not ended. Other workers may also wait until the pool is
-//! quiet. If the tasks of these waiting workers were counted, none of their waits would ever end. So for a
-//! worker the pool is quiet when all unfinished tasks are on the stacks of threads that wait until the pool
-//! is quiet.
+//! quiet. A task of a waiting worker cannot end before that worker has stopped waiting. So for a worker the
+//! pool is quiet when all unfinished tasks are on the stacks of threads that wait until the pool is quiet.
 //!
 //! A worker runs other tasks while it waits, and one of these tasks may also wait until the pool is quiet.
 //! Each task on a stack is counted once, even if several waits began on top of the task: the first of these
@@ -17,7 +16,8 @@
 //! If a waiting worker runs a task, this task lies on the stack on top of the task that waits. When
 //! [`DEPTH`](super::worker::DEPTH) of these tasks lie on the stack, the worker runs no more tasks. A worker
 //! at this depth does not wait either: in a pool with one worker, no thread would run the remaining tasks. So
-//! the new call returns `false`, and the wait below this call on the stack runs the next task.
+//! the new call returns `false`. Then the earlier call, which lies below the new call on the stack, runs the
+//! next task.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -38,8 +38,8 @@ pub(super) fn wait_for_quiet(
     here: Option<Rc<WorkerThread>>,
     deadline: Deadline,
 ) -> bool {
-    // The number of the pool's tasks on the thread's stack that no outer wait has counted, and whether any
-    // task of the pool is on the stack.
+    // Two values: the number of the pool's tasks on this thread's stack that no outer wait has counted, and
+    // whether this stack has any task of the pool.
     let (tasks, is_inside) = match &here {
         Some(here) => {
             let tasks = here.tasks.get();
@@ -99,8 +99,9 @@ impl Registry {
         helpers.remove(own.expect("it has begun"));
     }
 
-    /// Marks tasks as counted: the tasks of the pool that the calling thread runs as a helper. Returns the number of
-    /// the marked tasks that no outer wait had counted, and whether the thread runs any task of the pool.
+    /// Marks all tasks of the pool that the calling thread runs as a helper: these tasks are now counted.
+    /// Returns the number of the marked tasks that no outer wait had counted, and whether the thread runs any
+    /// task of the pool.
     fn counts_as_helper(&self) -> (usize, bool) {
         let (mut tasks, mut is_inside) = (0, false);
         for (_, is_counted) in self.helpers.lock().iter_mut().filter(|(thread, _)| *thread == this_thread()) {
@@ -110,15 +111,15 @@ impl Registry {
         (tasks, is_inside)
     }
 
-    /// Marks the newest tasks of the calling thread as not counted: `tasks` is the number of these tasks.
+    /// Removes the mark from the newest tasks of the calling thread: `tasks` is the number of these tasks.
     fn counts_as_helper_no_more(&self, tasks: usize) {
         let mut helpers = self.helpers.lock();
         let own = helpers.iter_mut().rev().filter(|(thread, _)| *thread == this_thread());
         own.take(tasks).for_each(|(_, is_counted)| *is_counted = false);
     }
 
-    /// Returns where the unfinished tasks are: on which threads, and whether some are in a queue. Returns `None` if
-    /// the search finds too few tasks, because some tasks have moved meanwhile.
+    /// Returns the places of the unfinished tasks: the threads that run them, and the pool's queues if a task
+    /// is queued. Returns `None` if the search finds too few tasks, because some tasks have moved meanwhile.
     fn places_of_the_unfinished(&self) -> Option<Vec<Location>> {
         let mut places = Vec::new();
         let (_, _, mut queued) = self.counts();

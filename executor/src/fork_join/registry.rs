@@ -22,8 +22,8 @@
 //! looks into each queue once more, under that queue's lock. If the worker takes the lock first, the
 //! publisher sees that this worker no longer searches, and wakes a worker if no other worker searches. If the
 //! publisher takes the lock first, the worker sees the job. A worker that blocks or leaves the pool makes
-//! room for another worker. This worker uses the same order: first it publishes that there is room, and then
-//! it looks into the queues.
+//! room for another worker. A worker that makes room uses the same order: first it publishes that there is
+//! room, and then it looks into the queues.
 //!
 //! # Invariants
 //!
@@ -90,7 +90,7 @@ pub(super) struct Registry {
     searching: AtomicUsize,
     unfinished: AtomicUsize,
     /// True if a waiting thread relies on the fact that the queues are empty. The publisher of the next job
-    /// then makes the waiting thread look again.
+    /// then makes the waiting thread check its wait again.
     pub(super) relied_on: AtomicBool,
     /// The running tasks that the last dump has seen. See `running`.
     pub(super) sightings: Mutex<Sightings>,
@@ -242,7 +242,7 @@ impl Registry {
 
     // ----- workers come -----
 
-    /// Wakes or starts a worker, if another worker is allowed to be awake.
+    /// Wakes or starts a worker, if fewer workers are awake than allowed.
     fn wake_one(&self, state: &mut MutexGuard<'_, RegistryData>) -> io::Result<()> {
         if state.awake() >= state.allowed(&self.settings) {
             return Ok(());
@@ -318,8 +318,8 @@ impl Registry {
         }
         self.changed(&state);
         drop(state);
-        // Perhaps a waiting thread relies on this worker. But the worker stays asleep if too many workers are
-        // awake.
+        // Perhaps a waiting thread relies on this worker, so the worker looks into the queues once more. But
+        // the worker stays asleep if enough workers are awake.
         self.tell_those_who_wait();
         let is_wanted = self.is_anything_queued();
         let mut state = self.state.lock();
@@ -358,7 +358,7 @@ impl Registry {
 
     // ----- guests -----
 
-    /// Makes the calling thread a worker for one computation, if another worker is allowed to be awake. The
+    /// Makes the calling thread a worker for one computation, if fewer workers are awake than allowed. The
     /// guest owns the returned worker queue until it [leaves](Self::guest_leaves).
     pub(super) fn admit_guest(&self) -> Option<usize> {
         let mut state = self.state.lock();
@@ -385,8 +385,8 @@ impl Registry {
         self.task_ended();
     }
 
-    /// Records that the calling worker may block for a long time. Until this worker calls
-    /// [`goes_on`](Self::goes_on), another worker can take its place.
+    /// Records that the calling worker may block for a long time. Another worker can take the place of this
+    /// worker until this worker calls [`goes_on`](Self::goes_on).
     pub(super) fn blocks(&self) {
         let mut state = self.state.lock();
         state.blocking += 1;
@@ -416,7 +416,7 @@ impl Registry {
 
     // ----- the end -----
 
-    /// Counts a task as unfinished again. A waiting thread has taken the task out of its queue to run it.
+    /// Counts a task as unfinished again. A waiting thread has taken the task out of a queue to run it.
     pub(super) fn task_is_back(&self) {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
     }
@@ -474,7 +474,7 @@ impl Registry {
         never_begun
     }
 
-    /// Drops the tasks in the workers' queues, which completes their handles as cancelled.
+    /// Drops the tasks in the workers' queues: the handles of these tasks are completed as cancelled.
     fn cancel_forks(&self) {
         for queue in &self.queues {
             for task in queue.take_tasks(|_| true) {
@@ -489,7 +489,7 @@ impl Registry {
 
     /// Returns whether the pool is quiet. `is_inside` says that the calling thread is inside a task: then the
     /// tasks of all threads that wait until the pool is quiet do not count. If the pool is not quiet, `waker`
-    /// is called when the thread must look again.
+    /// is called when the thread must call this function again.
     pub(super) fn is_quiet(&self, is_inside: bool, ticket: &Cell<Option<Ticket>>, waker: &Waker) -> bool {
         let mut state = self.state.lock();
         if let Some(before) = ticket.take() {
@@ -500,13 +500,13 @@ impl Registry {
             ticket.set(Some(state.awaiting_quiet.join(waker.clone())));
         }
         self.changed(&state);
-        // When other threads can see the waiter, the state is read again, because a task that ended earlier
-        // has not woken the waiter.
+        // The state is read once more after other threads can see the waiter, because a task that ended
+        // before has not woken the waiter.
         self.unfinished.load(Ordering::SeqCst) <= not_counted
     }
 
-    /// Begins a thread's wait until the pool is quiet: `tasks` tasks on the thread's stack now count as tasks
-    /// of a waiting thread.
+    /// Records that a thread begins to wait until the pool is quiet: `tasks` tasks on the thread's stack now
+    /// count as tasks of a waiting thread.
     pub(super) fn begins_to_wait_for_quiet(&self, tasks: usize) {
         let mut state = self.state.lock();
         state.waiting_tasks += tasks;
@@ -550,7 +550,7 @@ impl Registry {
     }
 
     /// Returns whether exactly `threads` workers are awake and no sleeping worker could be woken. While the
-    /// allowed number of workers, guests included, is awake, no sleeper can be woken.
+    /// allowed number of workers, guests included, is awake, no sleeping worker can be woken.
     pub(super) fn has_only(&self, threads: usize) -> bool {
         let state = self.state.lock();
         let may_wake = !state.asleep.is_empty() && state.awake() < state.allowed(&self.settings);
@@ -658,7 +658,8 @@ impl QueueOwner for Registry {
 
     fn queued_of(&self, queue: QueueId, collector: usize) -> usize {
         if queue == self.registration.id() {
-            // A wait names only the pool, so this id stands for the worker queues, too.
+            // A wait names only the pool, so a call with the pool's id must count the tasks in the worker
+            // queues, too.
             let of_it = |task: &&Task| task.collector() == collector;
             let submitted = self.state.lock().submissions.iter().filter(of_it).count();
             return submitted + self.queues.iter().map(|queue| queue.queued_of(collector)).sum::<usize>();

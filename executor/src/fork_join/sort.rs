@@ -3,7 +3,7 @@
 //! A partition by a pivot makes two sides; then the two halves of a [`join`] sort these sides. With joins
 //! alone, one worker would partition the whole slice, and only two workers would do the next two partitions.
 //! So several workers also share a long partition: they partition each half of the slice by the same pivot.
-//! Then the elements that are in the wrong half change places.
+//! Then the elements that are in the wrong half are exchanged.
 //!
 //! ```text
 //!   left half            right half
@@ -11,9 +11,9 @@
 //!            └──── change places ────┘
 //! ```
 //!
-//! Short pieces are sorted by the standard library, because few sorts on one thread are faster. The standard
-//! library also sorts a piece after too many bad pivots. So even with bad pivots, the time of the whole sort
-//! grows like the time of the standard sort.
+//! Short pieces are sorted by the standard library, because few sorts on one thread are faster. If the pivots
+//! of a piece were bad too often, the standard library sorts that piece, too. So even with bad pivots, the
+//! time of the whole sort grows like the time of the standard sort.
 //!
 //! Quicksort is by Hoare (1961). The partition method is Lomuto's, in a form without a branch that depends on
 //! the elements: a mispredicted branch takes longer than an unnecessary exchange.
@@ -21,12 +21,12 @@
 use super::join::join;
 use super::par::threads;
 
-/// The greatest length of a piece that is sorted on one thread.
+/// A piece up to this length is sorted on one thread.
 const LEAF: usize = 1 << 14;
-/// The number of pieces of a long slice for each worker: enough to keep all workers busy until the
+/// A long slice is cut into this number of pieces for each worker, so that all workers are busy until the
 /// end.
 const PIECES: usize = 8;
-/// The greatest length of a piece that is partitioned on one thread.
+/// A piece up to this length is partitioned on one thread.
 const PARTITION: usize = 1 << 17;
 /// The number of elements whose median is the pivot.
 const SAMPLE: usize = 255;
@@ -49,8 +49,8 @@ const SAMPLE: usize = 255;
 /// Blocks until the slice is sorted. A cancellation does not end the sort.
 #[doc(alias = "parallelSort")]
 pub fn par_sort_unstable<T: Ord + Send + Sync>(slice: &mut [T]) {
-    // For elements in random order, the depth of the recursion is about twice the logarithm of the length.
-    // Twice that depth is a sign of bad pivots.
+    // For elements in random order, the depth of the recursion is about twice the logarithm of the length. A
+    // depth of twice that value is a sign of bad pivots.
     let depth = 4 * slice.len().max(1).ilog2();
     let leaf = LEAF.max(slice.len() / (PIECES * threads()));
     sort(slice, leaf, depth);

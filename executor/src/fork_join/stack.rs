@@ -15,8 +15,8 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// Returns the calling thread's stack, which has `size` bytes from here on. Without a size, the default
-    /// of the standard library is assumed.
+    /// Returns a description of the calling thread's stack, which has room for `size` more bytes. Without a
+    /// size, the default of the standard library is assumed.
     pub(super) fn from_here(size: Option<usize>) -> Self {
         Self { bottom: place(), size: size.unwrap_or_else(size_by_default) }
     }

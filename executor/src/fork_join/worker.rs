@@ -10,14 +10,14 @@
 //! | an awaited task that has not begun, also if the worker awaits the first of many tasks | any queue of the pool | on top of the wait |
 //! | a piece of an awaited job | the queue of the thief of that job | on top of the wait |
 //!
-//! A worker runs other jobs, too, but only on top of a wait for [quiet](super::quiescence). The task that
-//! waits may hold a lock, and an unrelated job could want that lock. In any case, the pieces of the awaited
-//! job must not use that lock, because another thread may run them while the task waits.
+//! A worker runs unrelated jobs, too, but only while it waits for the pool to be [quiet](super::quiescence).
+//! The task that waits may hold a lock, and an unrelated job could want that lock. In any case, the pieces of
+//! the awaited job must not use that lock, because another thread may run them while the task waits.
 //!
 //! # Guests
 //!
 //! If a thread begins a computation and the pool has a free place, the thread itself works as a worker until
-//! the computation has ended. If the thread were not a worker, it would wake a worker, and that worker would
+//! the computation has ended. A thread that does not work itself must wake a worker, and that worker must
 //! later wake the thread. Many computations take less time than two wake-ups.
 //!
 //! # Invariants
@@ -26,10 +26,11 @@
 //!    the job was stolen.
 //! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces. But while half of
 //!    its stack is free, the thread still runs a task for which it waits: perhaps no other thread can run
-//!    that task. When less than half of the stack is free, the thread leaves the task to other threads. If
-//!    the thread ran this task, the stack could overflow, because tasks can form a long chain, in which each
-//!    task waits for the previous task. If all other threads wait, too, the wait ends as starved.
-//! 3. A job has the context (the token, and whether it is masked) of the code that published the job.
+//!    that task. When less than half of the stack is free, the thread leaves the task to other threads.
+//!    Running the task could overflow the stack, because tasks can form a long chain, in which each task
+//!    waits for the previous task. If all other threads wait, too, the thread's wait ends as starved.
+//! 3. A job has the context (the current token, and whether this token is masked) of the code that published
+//!    the job.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -53,7 +54,7 @@ use crate::waiting::starvation::WaitsFor;
 use crate::waiting::wait::{Deadline, wait_for};
 use crate::waiting::worker_context::{PoolWorker, concerns_this_thread};
 
-/// The largest number of jobs on top of a thread's waits.
+/// The upper limit for the number of jobs on top of a thread's waits.
 pub(super) const DEPTH: usize = 32;
 
 /// The body of a worker's thread: runs jobs until the worker leaves the pool.
@@ -70,8 +71,8 @@ pub(super) struct WorkerThread {
     depth: Cell<usize>,
     /// The number of tasks that the worker has begun and not ended.
     pub(super) tasks: Cell<usize>,
-    /// The number of the worker's tasks that lie on the stack below a wait until the pool is quiet: see
-    /// `quiescence`.
+    /// The number of the worker's tasks that lie on the stack below a call that waits until the pool is
+    /// quiet: see `quiescence`.
     pub(super) quiet: Cell<usize>,
     /// The number of calls of [`blocking`](super::blocking) that are on the worker's stack.
     pub(super) blocks: Cell<usize>,
@@ -254,8 +255,8 @@ impl WorkerThread {
         }
     }
 
-    /// Waits until a stolen second half has ended. If `helps` is true, the worker runs pieces of the half as
-    /// long as there are any.
+    /// Waits until a stolen second half has ended. If `helps` is true, the worker runs pieces of the half
+    /// while there are pieces.
     fn wait_for_thief(&self, job_id: JobId, helps: bool) {
         let look = |waker: &Waker| {
             loop {
@@ -286,7 +287,8 @@ impl WorkerThread {
         }
     }
 
-    /// Runs one of the tasks that report to this collector: the thread waits for the first of them to end.
+    /// Runs one of the tasks that report to this collector: the thread waits for the first of these tasks to
+    /// end.
     fn help_with_one_of(&self, collector: usize) -> bool {
         let found =
             if self.may_help() { self.registry.take_one_of(collector, self.queue.number) } else { None };
@@ -310,9 +312,9 @@ impl WorkerThread {
         self.follow(job_id, thief, waker)
     }
 
-    /// Takes a piece of a stolen job back from its thief, and runs it. If the thief itself waits for another
-    /// stolen job, the worker tries the same with that job and that job's thief. If there is no piece,
-    /// `waker` is called as soon as there may be a piece again.
+    /// Takes a piece of a stolen job back from the thief of that job, and runs the piece. If the thief itself
+    /// waits for another stolen job, the worker tries the same with that job and that job's thief. If there
+    /// is no piece, `waker` is called as soon as there may be a piece again.
     fn follow(&self, mut job_id: JobId, mut thief: usize, waker: &Waker) -> bool {
         for _ in &self.registry.queues {
             match self.registry.queues[thief].follow(job_id, self.queue.number, waker) {
@@ -327,8 +329,8 @@ impl WorkerThread {
         false
     }
 
-    /// Runs any job of the pool, even a job that does not belong to the worker's present job. Returns false
-    /// if there is no such job.
+    /// Runs any job of the pool, even a job that is not a piece of the worker's present job. Returns false if
+    /// there is no such job.
     pub(super) fn run_something(&self) -> bool {
         let found = if self.may_help() { self.find() } else { None };
         found.map(|taken| self.run_on_top(taken)).is_some()
@@ -344,7 +346,7 @@ impl WorkerThread {
         });
     }
 
-    /// Runs a task that does not belong to the worker's present job.
+    /// Runs a task that is not a piece of the worker's present job.
     fn run_foreign(&self, QueueEntry { job, context, .. }: QueueEntry) {
         self.queue.begin(None, true);
         self.run_job(job, &context);

@@ -21,21 +21,21 @@
 //!
 //! A worker whose second half was stolen waits for the thief. Meanwhile the worker *follows* the thief: the
 //! worker takes *pieces of the stolen half* back from the thief, and runs them. The worker runs no unrelated
-//! job, because that job could want a lock that the waiting job holds. For its followers, each worker queue
-//! records which stolen jobs its owner runs ([`Running`]). For each of these jobs, the queue also records the
-//! first place that can hold a piece of the job. In addition, the queue records for which stolen job the
-//! owner itself waits. From this record, a follower learns the number of the next thief.
+//! job, because that job could want a lock that the waiting job holds. For the followers of its owner, each
+//! worker queue records which stolen jobs the owner runs ([`Running`]). For each of these jobs, the queue
+//! also records the first place that can hold a piece of the job. In addition, the queue records for which
+//! stolen job the owner itself waits. From this record, a follower learns the number of the next thief.
 //!
 //! # Invariants
 //!
-//! 1. No two jobs get the same id. An id consists of the number of the worker queue and of a *place*, the
-//!    number of jobs that were put into that queue before. So the places in a queue increase from front to
-//!    back, even after a job was taken from the middle.
+//! 1. No two jobs get the same id. An id consists of two numbers: the number of the worker queue, and the
+//!    *place*, which is the number of jobs that were put into that queue before. So the places in a queue
+//!    increase from front to back, even after a thread has taken a job from the middle.
 //! 2. A queued job is in exactly one queue. A stolen job is in `taken` of the worker queue from which it was stolen,
 //!    until it has ended.
-//! 3. A follower that finds no piece leaves its waker before it releases the lock. All followers are woken
-//!    when a job is put into the queue, when [`WorkerQueue::begin`] or [`WorkerQueue::end`] is called, and
-//!    when the owner begins to wait.
+//! 3. A follower that finds no piece registers its waker with the queue before it releases the queue's lock.
+//!    All followers are woken when a job is put into the queue, when [`WorkerQueue::begin`] or
+//!    [`WorkerQueue::end`] is called, and when the owner begins to wait.
 //! 4. No user code runs while the lock is held.
 
 use std::collections::VecDeque;
@@ -55,13 +55,13 @@ use crate::waiting::starvation::TaskRef;
 
 /// While pieces are fine-grained, this number of pieces in a queue is enough.
 const ENOUGH: usize = 3;
-/// The owner works alone if it took back its only piece this number of times in a round of fine-grained
-/// pieces.
+/// If the owner takes back its only piece this number of times in a round of fine-grained pieces, the owner
+/// then works alone.
 const SHORT: u32 = ROUND / 8;
-/// The largest number of rounds in which the owner works alone.
+/// The upper limit for the number of rounds in which the owner works alone.
 const ALONE: u32 = 256;
-/// The time above which pieces are coarse. If the time is between [`FINE`] and [`COARSE`], the granularity
-/// does not change.
+/// A piece that takes more than this time is coarse. If a piece takes a time between [`FINE`] and [`COARSE`],
+/// the granularity does not change.
 const COARSE: Duration = Duration::from_micros(50);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub(super) enum QueuedJob {
 pub(super) struct QueueEntry {
     pub(super) job_id: JobId,
     pub(super) job: QueuedJob,
-    /// The context of the code that published the job: the current token, and whether it was masked.
+    /// The context of the code that published the job: the current token, and whether this token was masked.
     pub(super) context: Context,
 }
 
@@ -118,15 +118,15 @@ impl QueueEntry {
     }
 }
 
-/// The observer of a forked task: the token that was current at the fork. If this token is cancelled, the
-/// task is stopped, no matter where it runs.
+/// The observer of a forked task, which holds the token that was current at the fork. If this token is
+/// cancelled, the task is stopped, no matter where it runs.
 impl TaskObserver for CancelToken {
     fn root(&self) -> Option<&CancelToken> {
         Some(self)
     }
 }
 
-/// Makes a cancel of the context's token stop the task, too.
+/// Makes the task stop, too, when the token of the context is cancelled.
 pub(super) fn of_context(task: Task, context: Context) -> Task {
     match context.into_token_above() {
         Some(token) => task.accompanied(token),
@@ -213,8 +213,8 @@ struct WorkerQueueState {
     /// began.
     waits: Vec<(JobId, usize)>,
     followers: Vec<Waker>,
-    /// The labels of the tasks that the owner has begun and not ended, each with its number among all tasks
-    /// that were begun at this queue.
+    /// The labels of the tasks that the owner has begun and not ended. Each label has the number of its task
+    /// among all tasks that were begun at this queue.
     labels: Vec<(u64, TaskLabel)>,
     begun: u64,
     thread: Option<(ThreadKey, thread::Thread)>,
@@ -588,8 +588,8 @@ mod tests {
         assert_eq!(come(1), usize::MAX);
     }
 
-    /// Pushes a task and takes it back, again and again, until the owner works alone or a time is up. Returns
-    /// whether the owner works alone.
+    /// Pushes a task and takes it back, again and again, until the owner works alone or a time limit has
+    /// passed. Returns whether the owner works alone.
     fn join_until_alone(queue: &WorkerQueue, tasks_below: u32) -> bool {
         let mut task = Some(QueuedJob::Task(Task::new(|| ())));
         (0..tasks_below).for_each(|_| {

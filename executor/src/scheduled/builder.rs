@@ -38,8 +38,9 @@ impl ScheduledPoolBuilder {
         Self { pool: ThreadPoolExecutor::builder(), name: "executor-sleeper".to_owned(), after }
     }
 
-    /// Sets the number of threads that run the tasks that are due. When a task is scheduled, the pool starts
-    /// one more thread, up to this number, and keeps its threads until the pool ends. Default: 1.
+    /// Sets the number of threads that run the tasks that are due. For each scheduled task, the pool starts
+    /// one more thread, up to this number. The pool keeps each of these threads until the pool ends.
+    /// Default: 1.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;

@@ -19,8 +19,8 @@
 //! 2. No user code delays another deadline: the sleeper runs no user code. There is one exception: if the
 //!    pool's threads were not started when tasks were planned, the sleeper calls the thread factory.
 //!    (`shared`)
-//! 3. Every planned task runs, is given back to a caller, or is dropped. The drop of a planned task completes
-//!    its handle as cancelled. Every series ends exactly once. (`shared`, `series_task`)
+//! 3. Every planned task either runs, or is given back to a caller, or is dropped. The drop of a planned task
+//!    completes its handle as cancelled. Every series ends exactly once. (`shared`, `series_task`)
 //! 4. Runs of one series never overlap. (`schedule`)
 
 mod rule; // when a series runs next
@@ -79,7 +79,7 @@ use shared::ScheduledShared;
 ///
 /// # Cancellation
 /// As with [`submit`](crate::ExecutorExt::submit), the token of a task or of a run is not a child of the
-/// submitter's current token. A cancel of a handle cancels the task, and a cancel of a [`Series`] cancels the
+/// submitter's current token. Cancelling a handle cancels the task, and cancelling a [`Series`] cancels the
 /// runs.
 ///
 /// # Priorities
@@ -94,7 +94,7 @@ use shared::ScheduledShared;
 /// at the same instant are given to the pool in the order in which they were scheduled.
 ///
 /// # Cost
-/// A waiting task takes a place in a heap, but no thread. A hundred thousand waiting tasks are no problem. A
+/// A waiting task uses an entry in a heap, but no thread. A hundred thousand waiting tasks are no problem. A
 /// cancelled task leaves the heap at once. One thread watches the time for all tasks. The thread starts with
 /// the first task that has a time, and sleeps until the next task is due. So an idle executor uses no
 /// processor time.
@@ -116,7 +116,7 @@ use shared::ScheduledShared;
 /// A call that waits for the end of the executor blocks until that end. Any other call blocks only while it
 /// hands a few tasks to the pool. A task that joins another task keeps its thread until the other task has
 /// run, even if the other task is not due yet. On a pool of one thread, a task must not join a delayed task:
-/// the delayed task would never run. A wait for a task that is not due is not reported as
+/// the delayed task would never run. A wait for a task that is due later is never reported as
 /// [starvation](crate::Starvation).
 #[doc(alias = "DelayQueue")]
 #[doc(alias = "ScheduledExecutorService")]
@@ -346,8 +346,8 @@ impl ScheduledThreadPoolExecutor {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The numbers of the schedule are read at one moment, and the numbers of
-/// the pool at a later moment.
+/// The numbers of the schedule are read at one moment, and the numbers of the pool are read at a later
+/// moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -417,7 +417,7 @@ impl Drop for ScheduledThreadPoolExecutor {
     }
 }
 
-// Users' code is called only where its panics are caught: see `ThreadPoolExecutor`.
+// This type catches the panics of all user code that it calls: see `ThreadPoolExecutor`.
 impl UnwindSafe for ScheduledThreadPoolExecutor {}
 impl RefUnwindSafe for ScheduledThreadPoolExecutor {}
 

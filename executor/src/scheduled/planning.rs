@@ -44,7 +44,7 @@ impl<'a> SeriesBuilder<'a> {
         Self { shared, body, name: None, first: Instant::now(), missed, after_panic }
     }
 
-    /// Names the series and all its runs. Default: no name.
+    /// Sets the name of the series and of all its runs. Default: no name.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;

@@ -45,7 +45,7 @@ pub enum MissedTicks {
     #[default]
     CatchUp,
     /// The series skips the missed ticks: the next run is at the next tick. Use this rule for work that is
-    /// pointless when it is late, such as a display.
+    /// pointless when it is late, such as the update of a display.
     Skip,
     /// The series makes one run at once, and counts the later ticks from that run. Use this rule for work
     /// that needs at least one period *between* two runs.
@@ -142,7 +142,7 @@ impl Rule {
         }
     }
 
-    /// Returns the time at which the current period began, after a run.
+    /// After a run, returns the time at which the current period began.
     pub(super) fn counts_from(&self, tick: Instant, now: Instant) -> Instant {
         match self.pace {
             Pace::FixedRate => tick,

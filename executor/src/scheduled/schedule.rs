@@ -1,8 +1,8 @@
 //! The schedule: tasks and series, and the times for which they are planned. The schedule is a state machine
 //! without threads and without a clock.
 //!
-//! The caller passes the current time, and acts on the results: it runs the tasks that are due, and drops the
-//! tasks that were taken out. So tests can use invented times, and the [code around the
+//! The caller passes the current time, and acts on the results: the caller runs the tasks that are due, and
+//! drops the tasks that were taken out. So tests can use invented times, and the [code around the
 //! schedule](super::shared) only has to take the locks in the right order.
 //!
 //! Entries that wait for their time are in a [heap](crate::time). A waiting task knows the slot of its entry.
@@ -37,7 +37,7 @@ use crate::ids::TaskId;
 use crate::sync::{Duration, Instant};
 use crate::time::Heap;
 
-/// The tasks and series that go on after a shutdown.
+/// Says whether tasks and series go on after a shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AfterShutdown {
     pub(super) delayed: bool,

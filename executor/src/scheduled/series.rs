@@ -79,8 +79,8 @@ pub(super) trait Planner: Send + Sync {
 pub(super) struct SeriesShared {
     pub(super) id: TaskId,
     pub(super) name: Option<Cow<'static, str>>,
-    /// The token of the series: the tokens of its runs are children of this token. A cancel of the series
-    /// cancels this token.
+    /// The token of the series: the tokens of its runs are children of this token. If the series is
+    /// cancelled, this token is cancelled.
     pub(super) token: CancelToken,
     /// The closure to run; `None` while a run uses it.
     pub(super) body: Mutex<Option<SeriesBody>>,
@@ -170,8 +170,8 @@ impl Drop for SeriesShared {
 ///
 /// # From within
 /// A run may call all methods on its own series except [`join`](Self::join). In a run, that call would wait
-/// for the end of the series, but the series cannot end before the run has returned. A change that a run
-/// makes applies to the later runs.
+/// for the end of the series, but the series cannot end before the run has returned. If a run changes the
+/// series, the change applies to the later runs.
 #[doc(alias = "TimerTask")]
 #[derive(Clone)]
 #[doc(alias = "ScheduledFuture")]
@@ -315,8 +315,8 @@ impl Series {
     }
 
     /// Resumes the series if it is paused; otherwise has no effect. A series at a fixed rate runs next at its
-    /// first tick after the call: the ticks during the pause do not count as missed. With a fixed delay,
-    /// a run that would have been due during the pause is due now.
+    /// first tick after the call: the ticks during the pause do not count as missed. If a run of a series
+    /// with a fixed delay became due during the pause, this run is due now.
     ///
     /// ```
     /// use executor::{Latch, ScheduledThreadPoolExecutor};
@@ -363,7 +363,7 @@ impl Series {
     /// Ends the series. The series leaves the executor at once, and the [token](crate::CancelToken::current)
     /// of a run that is under way is cancelled. Returns false if the series had ended before.
     ///
-    /// The calling thread runs the callbacks that the run has registered with its token.
+    /// The calling thread runs the callbacks that the run has registered with the run's token.
     ///
     /// ```
     /// use executor::{ScheduledThreadPoolExecutor, SeriesEnd};

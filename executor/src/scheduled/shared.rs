@@ -21,10 +21,10 @@
 //!
 //! # Why the sleeper has its own thread and does not use the timer's thread
 //!
-//! The timer of the process runs the library's jobs and must not be delayed. But handing many tasks to a pool
-//! takes time, and may call a user's thread factory. Meanwhile the timer would need another thread to watch
-//! the time. If the system cannot start a thread, the timer keeps the deadline until a thread can be started,
-//! but this executor must refuse the task.
+//! The timer of the process runs the library's jobs and must not be delayed. But it takes time to hand many
+//! tasks to a pool, and the pool may call a user's thread factory. Meanwhile the timer would need another
+//! thread to watch the time. If the system cannot start a thread, the two differ: the timer keeps the
+//! deadline until a thread can be started, and this executor must refuse the task.
 //!
 //! # Invariants
 //!
@@ -58,8 +58,8 @@ use crate::thread_pool::ThreadPoolExecutor;
 use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// The largest number of entries that are handed over at once. The number is low, so that `shutdown_now`
-/// does not wait for long.
+/// The upper limit for the number of entries that are handed over at once. The number is low, so that
+/// `shutdown_now` does not wait for long.
 const BATCH: usize = 64;
 
 /// If the pool had no thread for a task, the sleeper tries again after this time.
@@ -93,7 +93,7 @@ struct ScheduledData {
 enum Sleeper {
     None,
     Awake,
-    /// The end of the sleeper's sleep. With `None`, the sleeper sleeps until it is woken.
+    /// The time at which the sleeper wakes up by itself. With `None`, the sleeper sleeps until it is woken.
     Asleep(Option<Instant>),
 }
 
@@ -206,7 +206,7 @@ impl ScheduledShared {
         })
     }
 
-    /// Wakes the sleeper if it would still sleep at the given time.
+    /// Wakes the sleeper if its sleep ends after the given time.
     fn wake_sooner(&self, mut state: MutexGuard<'_, ScheduledData>, at: Instant) {
         if let Sleeper::Asleep(until) = state.sleeper
             && until.is_none_or(|until| at < until)

@@ -1,8 +1,8 @@
 //! Timer slack: the precision with which the system wakes a thread that sleeps until a given time.
 //!
-//! Linux may let a timed sleep end up to 50 µs late. So Linux can wake several threads at once, and the
-//! processor can sleep longer. A thread can ask the system for less slack. With the feature `timer-slack`, the
-//! sleeper asks for less slack, because a task is due when the sleeper wakes up.
+//! On Linux, a timed sleep may end as much as 50 µs late. So Linux can wake several threads at once, and the
+//! processor can sleep longer. A thread can ask the system for less slack. With the feature `timer-slack`,
+//! the sleeper asks for less slack, because a task is due when the sleeper wakes up.
 
 /// Asks the system to wake the calling thread with the highest precision.
 #[cfg(all(target_os = "linux", feature = "timer-slack", not(any(feature = "loom", feature = "shuttle"))))]

@@ -10,8 +10,8 @@ use rustix::io::Errno;
 
 use crate::cancel::{CancelToken, Registration};
 
-/// One end of a private socket pair. A cancel closes the other end of the pair. The closed end wakes every
-/// thread that waits now or later.
+/// One end of a private socket pair. Cancelling the token closes the other end of the pair. The closed end
+/// wakes every thread that waits now or later.
 #[derive(Debug)]
 pub(super) struct CancelSignal {
     own_end: UnixStream,
@@ -19,8 +19,8 @@ pub(super) struct CancelSignal {
 }
 
 impl CancelSignal {
-    /// Makes a signal for `token`. The signal uses two file descriptors before the cancel, and one file
-    /// descriptor after it.
+    /// Makes a signal for `token`. The signal uses two file descriptors before the cancellation, and one file
+    /// descriptor after the cancellation.
     pub(super) fn new(token: &CancelToken) -> io::Result<Self> {
         let (own_end, other_end) = UnixStream::pair()?;
         let closes = token.on_cancel(move || drop(other_end));

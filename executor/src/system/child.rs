@@ -4,7 +4,8 @@
 //! thread can kill the child. But the system has a call that waits for the end of a process and leaves the
 //! ended process as a zombie. While a thread waits in that call, the thread holds no lock. Later a thread
 //! collects the zombie, under the lock. Until the zombie is collected, no other process gets the child's
-//! number. So a kill under the lock always reaches this child, running or ended, and never another process.
+//! number. So a thread that kills the child under the lock never kills another process, even if the child has
+//! ended.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -16,8 +17,8 @@ use crate::sync::{Arc, Mutex};
 
 /// A [`Child`] that is killed when a token is cancelled, so that a [`wait`](Self::wait) for its end returns.
 ///
-/// A cancel kills only the child itself. The processes that the child has started go on. Dropping the value
-/// does nothing to the child, like the drop of a [`Child`]: a running child goes on. An ended child stays a
+/// Cancelling the token kills only the child itself. The processes that the child has started go on. Dropping
+/// the value has no effect on the child, as with a [`Child`]: a running child goes on. An ended child stays a
 /// zombie until this process ends, unless a thread has waited for the child.
 ///
 /// ```
@@ -103,7 +104,7 @@ impl CancellableChild {
             shared = self.shared.lock();
         }
         let ended = shared.child.wait();
-        // A child can end by itself in the moment before the kill.
+        // A child can end by itself just before it is killed.
         let by_itself = ended.as_ref().is_ok_and(|status| status.code().is_some());
         if shared.killed && !by_itself { Err(self.token.cancelled().into()) } else { ended }
     }
@@ -154,7 +155,8 @@ impl CancellableChild {
 
 impl ChildShared {
     fn kill(&mut self) {
-        // A child that has ended by itself was not killed, even if the signal could be sent.
+        // The system accepts a signal for a child that has already ended by itself, but the signal does not
+        // kill this child.
         if matches!(self.child.try_wait(), Ok(None)) {
             self.killed = self.child.kill().is_ok();
         }

@@ -1,8 +1,8 @@
 //! A `connect` that returns when a token is cancelled.
 //!
-//! The socket is non-blocking until it is connected. The thread waits for the socket and for a cancel at the
-//! same time, like the thread of a [listener](super::listener). Most connections within one machine are made
-//! at once, without a wait.
+//! The socket is non-blocking until it is connected. The thread waits for two events at the same time, the
+//! socket and a cancellation, like the thread of a [listener](super::listener). Most connections within one
+//! machine are made at once, without a wait.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use crate::sync::Instant;
 
 impl CancellableStream {
     /// Connects to an address within `timeout`, unless `token` is cancelled. The standard library's
-    /// [`connect_timeout`](std::net::TcpStream::connect_timeout) ignores a cancel.
+    /// [`connect_timeout`](std::net::TcpStream::connect_timeout) does not return when a token is cancelled.
     ///
     /// ```
     /// use std::{io, net::TcpListener, time::Duration};

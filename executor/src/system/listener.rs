@@ -2,10 +2,11 @@
 //!
 //! A well-known trick wakes a thread that is blocked in `accept`: the program connects to its own listener.
 //! But if several threads accept on the listener, another thread may get the connection that was meant as a
-//! wake-up. Then the cancelled thread may get the connection of a client, and throw it away. A shutdown of
-//! the listener's socket would end the listener for all threads. So each thread waits at the same time for the
-//! listener and for one end of a private socket pair. A cancel closes the other end of the pair.
-//! The closed end wakes every thread that waits now or later, and no client loses its connection.
+//! wake-up. Then the cancelled thread may get the connection of a client, and throw it away. Shutting the
+//! listener's socket down is no solution, because that ends the listener for all threads. So each thread
+//! waits for the listener and, at the same time, for one end of a private socket pair. Cancelling the token
+//! closes the other end of the pair. The closed end wakes every thread that waits now or later, and no client
+//! loses its connection.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -17,8 +18,8 @@ use crate::cancel::CancelToken;
 
 /// A [`TcpListener`] whose [`accept`](Self::accept) returns when a token is cancelled.
 ///
-/// Any number of threads may call `accept` at the same time. The listener stays open: after the cancel, new
-/// clients wait in its backlog. A thread can still accept these clients, through
+/// Any number of threads may call `accept` at the same time. The listener stays open: after the cancellation,
+/// new clients wait in its backlog. A thread can still accept these clients, through
 /// [`into_inner`](Self::into_inner) or another clone.
 ///
 /// ```

@@ -22,7 +22,7 @@
 //! [`io::Error`](std::io::Error) whose inner error is [`Cancelled`](struct@crate::Cancelled).
 //! [`from_io`](crate::Cancelled::from_io) takes the inner error out again. The kind of the outer error is not
 //! `Interrupted`, because `read_exact`, `write_all` and similar functions repeat an interrupted call. A call
-//! that has read data before the cancel returns the data.
+//! that has read data before the cancellation returns the data.
 //!
 //! # What differs between systems
 //!

@@ -8,9 +8,9 @@ use crate::sync::Arc;
 
 /// A [`TcpStream`] that is shut down when a token is cancelled, so that a blocked `read` or `write` returns.
 ///
-/// Use this type in a task that serves a connection, and give the task's token to the stream. Then a cancel
-/// of the task's handle, or a stop of the task's pool, also ends the connection. Like a `TcpStream`, the
-/// stream can be read and written through a shared reference.
+/// Use this type in a task that serves a connection, and give the task's token to the stream. Then the
+/// connection also ends when the task's handle is cancelled or the task's pool is stopped. Like a
+/// `TcpStream`, the stream can be read and written through a shared reference.
 ///
 /// ```
 /// use std::io::Read;
@@ -39,10 +39,10 @@ use crate::sync::Arc;
 ///
 /// # Cancellation
 ///
-/// A cancel shuts the connection down even while a [`masked`](crate::masked) step uses the connection. If a
-/// task must send a last message, give the stream another token, and cancel that token later. On Windows, a
-/// cancel does not end a read that is already blocked: the read returns when the peer sends something. So on
-/// Windows, give the stream a time limit ([`TcpStream::set_read_timeout`]).
+/// The cancellation shuts the connection down even while a [`masked`](crate::masked) step uses the
+/// connection. If a task must send a last message, give the stream another token, and cancel that token
+/// later. On Windows, a cancellation does not end a read that is already blocked: the read returns when the
+/// peer sends something. So on Windows, give the stream a time limit ([`TcpStream::set_read_timeout`]).
 #[derive(Debug)]
 pub struct CancellableStream {
     token: CancelToken,
@@ -77,8 +77,8 @@ impl CancellableStream {
         Self { token: token.clone(), stream, _shuts_down: shuts_down }
     }
 
-    /// Connects to an address within `timeout`. On this system, a cancel does not end the wait: the call
-    /// checks the token again only after the system's `connect` has returned.
+    /// Connects to an address within `timeout`. On this system, a cancellation does not end the wait: the
+    /// call checks the token again only after the system's `connect` has returned.
     ///
     /// ```
     /// use std::{io, net::TcpListener, time::Duration};
@@ -127,9 +127,9 @@ impl CancellableStream {
         &self.stream
     }
 
-    /// Returns the stream. A later cancel does not shut the stream down; an earlier cancel has already shut
-    /// it down. If another thread is cancelling the token at this moment, this call waits until the stream is
-    /// shut down.
+    /// Returns the stream. A cancellation before this call has already shut the stream down; a cancellation
+    /// after this call does not shut it down. If another thread is cancelling the token at this moment, this
+    /// call waits until the stream is shut down.
     ///
     /// ```
     /// use executor::{CancelToken, CancellableStream};

@@ -10,7 +10,7 @@
 //!   all of them.
 //!
 //! Exactly one thread takes a lent closure. A [`JobRef`] or a [`ScopedJob`] refers to the closure. The thread
-//! that takes the closure consumes this reference: it runs the closure or drops it.
+//! that takes the closure consumes this reference: it runs the closure or drops the closure.
 //!
 //! ```text
 //!             ┌── run ───▶ result written ──┐
@@ -62,8 +62,8 @@ where
 {
     let frame = StackJob { body: UnsafeCell::new(StackJobBody::Closure(f)), done: AtomicBool::new(false) };
     let published = {
-        // `publish` is code of this crate and does not panic. If `publish` panicked, another thread might
-        // already have the reference.
+        // `publish` is code of this crate and does not panic. After a panic of `publish`, another thread
+        // might already have the reference.
         let no_way_back = OnDrop(|| process::abort());
         let published = publish(JobRef::of(&frame));
         mem::forget(no_way_back);
@@ -142,8 +142,8 @@ impl Drop for JobRef {
 /// once for a frame.
 unsafe fn end<F: FnOnce() -> R + Send, R: Send>(frame: NonNull<()>, run: bool) {
     let frame: *const StackJob<F, R> = frame.cast().as_ptr();
-    // SAFETY: the caller promises that the frame exists. Until `done` is set, only this thread accesses its
-    // body.
+    // SAFETY: the caller promises that the frame exists. Until `done` is set, only this thread accesses the
+    // body in the frame.
     unsafe {
         let body = (*frame).body.with_mut(|body| mem::replace(&mut *body, StackJobBody::Gone));
         let StackJobBody::Closure(f) = body else { unreachable!("a closure is taken once") };
@@ -196,9 +196,9 @@ impl<'scope> ScopedJobs<'scope> {
     }
 
     /// Runs `during`, and returns or unwinds only when all closures that were lent during the call have run
-    /// or were dropped. Until then, calls `settle` again and again: each call takes closures back, or waits.
-    /// The argument of `settle` is true if this thread unwinds: in that case `settle` must not run users'
-    /// code.
+    /// or were dropped. Until then, `keep` calls `settle` again and again: each call of `settle` takes
+    /// closures back, or waits. The argument of `settle` is true if this thread unwinds: in that case
+    /// `settle` must not run users' code.
     pub(crate) fn keep<A>(&self, during: impl FnOnce() -> A, settle: impl Fn(bool)) -> A {
         self.record.lock().is_open = true;
         let are_settled = || {

@@ -1,9 +1,10 @@
 //! A unit of work: a closure that some thread runs once, later.
 //!
-//! Executors pass [`Task`]s around, and queues hold them. Most closures capture only a few words. A box for
-//! each closure would be the largest single cost of a submission: one thread would allocate it, and another
-//! thread would free it. So a closure of up to three words is stored inside the task; only a larger closure
-//! is boxed. The parts that few tasks have (a name, a priority, a [`TaskObserver`]) are in one optional box.
+//! Executors pass [`Task`]s around, and queues hold them. Most closures capture only a few words. Boxing each
+//! closure would cost more than any other part of a submission, because one thread allocates the box and
+//! another thread frees it. So a closure of up to three words is stored inside the task; only a larger
+//! closure is boxed. The parts that few tasks have (a name, a priority, a [`TaskObserver`]) are in one
+//! optional box.
 //!
 //! [`Task::run`] takes a task by value, so each task runs at most once. A panic in the closure is caught and
 //! becomes the [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the thread's
@@ -83,8 +84,8 @@ enum TaskBody {
     Other(Other),
 }
 
-/// A body other than a closure. `Other` is a separate enum, so that [`TaskBody`] needs no tag word: a null
-/// `end` marks this variant.
+/// A task body that is not a closure. `Other` is a separate enum, so that [`TaskBody`] needs no tag word: a
+/// null `end` marks this variant.
 enum Other {
     WithHandle(CompleteOnDrop),
     /// A closure of a scope. The scope may take the closure before this task runs.
@@ -239,8 +240,8 @@ impl Task {
         self.body.cell().is_some_and(HandleCell::leave_queue)
     }
 
-    /// Returns whether the task was cancelled after it has entered a queue. The task must be in that queue. The
-    /// method takes no lock.
+    /// Returns whether the task was cancelled after it entered its present queue. The task must be in that
+    /// queue. The method takes no lock.
     pub(crate) fn is_cancelled_in_queue(&self) -> bool {
         self.body.cell().is_some_and(|cell| cell.queue().is_none())
     }
@@ -266,7 +267,7 @@ impl Task {
         self.id
     }
 
-    /// Returns whether the task was cancelled through its handle. A run of a cancelled task does nothing.
+    /// Returns whether the task was cancelled through its handle. Running a cancelled task has no effect.
     ///
     /// ```
     /// use executor::FutureTask;
@@ -336,8 +337,7 @@ impl<F: FnOnce() + Send + 'static> From<F> for Task {
     }
 }
 
-/// A value that [`execute`](crate::ExecutorExt::execute) and the methods like it take: a closure, or a
-/// [`Task`].
+/// A value that [`execute`](crate::ExecutorExt::execute) and similar methods take: a closure, or a [`Task`].
 ///
 /// This trait has no methods. This trait exists so that a compiler's message says what a task is. Code that
 /// is generic over tasks uses it as a bound:
@@ -489,7 +489,7 @@ impl Task {
         std::iter::successors(outermost, |around| around.inner.as_deref()).map(|around| &around.observer)
     }
 
-    /// Returns the strand's view of this task if it is a drain task; `None` for a user's task.
+    /// Returns the task's strand methods if the task is a drain task; `None` for a user's task.
     pub(crate) fn drain(&self) -> Option<&dyn StrandDrain> {
         self.body.cell()?.as_drain()
     }
@@ -527,8 +527,8 @@ impl Task {
         self.up_to_date()
     }
 
-    /// Records that an executor that was shut down will not run the task. If the task is then dropped, its
-    /// handle names the shutdown as the reason of the cancellation.
+    /// Records that the task's executor was shut down and will not run the task. If the task is then dropped,
+    /// its handle names the shutdown as the reason of the cancellation.
     pub(crate) fn left_out(&self) {
         if let Some(cell) = self.body.cell() {
             cell.left_out();
@@ -601,15 +601,15 @@ pub(crate) trait HandleCell: RunningTask {
     /// Records that a timer will cancel the task, which has not begun.
     fn will_be_cancelled(&self);
 
-    /// Returns the strand's view of the task if it is a drain task.
+    /// Returns the task's strand methods if the task is a drain task.
     fn as_drain(&self) -> Option<&dyn StrandDrain> {
         None
     }
 }
 
-/// The methods that a drain task of a [strand](crate::composed::strand) has in addition to a user's task. A
-/// queue owner can call these methods under the lock of the queue in which the task waits. Only
-/// [`handed_out`](Self::handed_out) is called without a lock.
+/// The methods that a drain task of a [strand](crate::composed::strand) has in addition to the methods of a
+/// user's task. A queue owner can call these methods under the lock of the queue in which the task waits.
+/// Only [`handed_out`](Self::handed_out) is called without a lock.
 pub(crate) trait StrandDrain {
     /// Returns whether the strand runs its tasks under this root.
     fn is_under(&self, root: &CancelToken) -> bool;

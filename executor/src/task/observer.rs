@@ -1,11 +1,11 @@
 //! Observers of a task: they stay with the task, through all executors and queues.
 //!
 //! An executor that is built on another executor must act when one of its tasks has ended. For example, the
-//! executor gives a permit back, or begins the next task. If the first executor wrapped the task in a task of
-//! its own, the other executor would get a task with another id and without a name. The other executor could
-//! not cancel the task in its own queue, and would hand out the wrapper after a shutdown. So the task stays
-//! as it is and gets an observer, which is told where the task is. The observer is dropped when the task has
-//! been run or dropped.
+//! executor gives a permit back, or begins the next task. The first executor must not wrap the task in a task
+//! of its own, because the other executor would then get a task with another id and without a name. The other
+//! executor also could not cancel the original task in the queue, and would hand out the wrapper after a
+//! shutdown. So the task stays as it is and gets an observer, which is told where the task is. The observer
+//! is dropped when the task has been run or dropped.
 //!
 //! Executors can be stacked, so a task can have several observers, each around the previous observer. The
 //! executor that runs the task adds its observer last. That observer is the outermost, and is notified first.
@@ -20,7 +20,7 @@
 //!                                        └──▶ handed_out ───────────────────────────────────────┘
 //! ```
 //!
-//! A task that is dropped before it ran, at any point of this picture, is dropped before its observer.
+//! A task that is dropped before it ran, no matter where in this picture, is dropped before its observer.
 
 use super::outcome::Outcome;
 use crate::cancel::{CancelToken, outside_any_task};
@@ -31,7 +31,7 @@ use crate::panics::discard;
 /// the task, the observer is dropped as soon as the task's outcome can be seen. If the task is dropped before
 /// it ran, the observer is dropped after the task.
 pub(crate) trait TaskObserver: Send + Sync {
-    /// Called before the task waits in this queue, under the lock of the queue's owner.
+    /// Called under the lock of the queue's owner, before the task waits in this queue.
     fn queued(&self, _queue: QueueId) {}
 
     /// Called under the lock of the queue's owner, when the task has left its queue to be run or handed out.
@@ -47,7 +47,7 @@ pub(crate) trait TaskObserver: Send + Sync {
     /// Called when the task is given to a user, who may run it, drop it, or keep it for any length of time.
     fn handed_out(&self) {}
 
-    /// Returns a token whose cancellation stops the task, in addition to the token that the thread has for
+    /// Returns a second token that can stop the task; the first token is the token that the thread has for
     /// its tasks. The returned token also identifies the executor to which the observer belongs.
     fn root(&self) -> Option<&CancelToken> {
         None

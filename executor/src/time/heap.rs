@@ -1,8 +1,8 @@
-//! A heap of entries by time, from which any entry can be removed.
+//! A heap that orders entries by time, and from which any entry can be removed.
 //!
 //! Each entry stays in a numbered *slot*. The heap stores the time and the slot of each entry, and each slot
-//! stores the place of its entry in the heap. So a caller that knows the slot of an entry removes the entry
-//! in a few steps, at any place in the heap.
+//! stores the place of its entry in the heap. So a caller that knows the slot of an entry can remove the
+//! entry in a few steps, wherever the entry is in the heap.
 //!
 //! ```text
 //!   heap     3     7     5     9          slots   0: free   1: at 2   2: at 0   3: at 3   4: at 1
@@ -16,10 +16,10 @@
 //! # Why not a sorted map
 //!
 //! Most deadlines are removed long before their time, so the structure must remove any entry at once. A heap
-//! without slots cannot do this; a sorted map can. But a map moves each new entry to its place among all other
-//! entries. In the heap, a new entry stays near the end, unless its time is before the time of most other
-//! entries. On the other hand, when the first entry is removed, a heap moves another entry through its whole
-//! depth. The time of one insertion and one removal, in nanoseconds:
+//! without slots cannot do this, but a sorted map can do it. But a map moves each new entry to its place
+//! among all other entries. In the heap, a new entry stays near the end, unless its time is before the time
+//! of most other entries. On the other hand, when the first entry is removed, another entry moves through the
+//! whole depth of the heap. The time of one insertion and one removal, in nanoseconds:
 //!
 //! ```sh
 //! cargo test --release -p task-execution --lib heap_and_map -- --ignored --nocapture
@@ -31,7 +31,7 @@
 //! | 1,000 | 49, 151 | 90, 96 | 94, 79 |
 //! | 100,000 | 300, 520 | 143, 128 | 236, 231 |
 //!
-//! These figures alone would not justify the heap. But a canceller needs a number with which it finds a task,
+//! These figures alone do not justify the heap. But a canceller needs a number with which it finds a task,
 //! and the slot is such a number.
 //!
 //! # Invariants
@@ -149,7 +149,7 @@ impl<W> Heap<W> {
         slot as usize
     }
 
-    /// Numbers the entries anew, in their order.
+    /// Gives the entries new numbers, in the order of the entries.
     #[cold]
     fn renumber(&mut self) {
         self.nodes.sort_unstable_by_key(HeapNode::key);
@@ -283,8 +283,8 @@ mod tests {
         println!("waiting  workload    heap ns  map ns");
         for waiting in [10, 1_000, 100_000] {
             // The deadline of an entry is a fixed time after the insertion of the entry, and the test removes
-            // any entry or the oldest entry. A task is due at any time after its insertion, and the test
-            // removes the first task.
+            // any entry or the oldest entry. Each task is due at a random time after its insertion, and the
+            // test removes the first task.
             for workload in ["any", "oldest", "tasks"] {
                 let (mut heap, mut map) = (Heap::new(), BTreeMap::new());
                 let (mut slots, mut keys) = (Vec::new(), Vec::new());

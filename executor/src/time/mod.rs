@@ -1,4 +1,4 @@
-//! Entries by time, and the thread that runs jobs at their deadlines.
+//! Entries that are ordered by time, and the thread that runs jobs at their deadlines.
 //!
 //! Deadlines wait in a [`Heap`], and so do the tasks of a
 //! [`ScheduledThreadPoolExecutor`](crate::ScheduledThreadPoolExecutor). Each kind of entry has its own heap

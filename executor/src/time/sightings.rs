@@ -1,8 +1,8 @@
-//! The minimum time for which tasks have run, computed from repeated looks at the running tasks.
+//! The minimum time for which tasks have run, computed from repeated observations of the running tasks.
 //!
 //! A pool reads no clock when a task begins, because most tasks take less time than a few readings of the
-//! clock. A dump and a watchdog look at the running tasks now and then. The first look that finds a run notes
-//! the time. From the noted time, a later look that finds the same run computes the minimum time for which
+//! clock. A dump or a watchdog observes the running tasks now and then. The first observation of a run stores
+//! the time. Each later observation of the same run computes from the stored time the minimum time for which
 //! the task has run.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::sync::{Duration, Instant};
 /// id, and all drain tasks of a strand have the same id.
 pub(crate) type RunKey = (usize, u64, TaskId);
 
-/// The runs that the previous look has found.
+/// The runs that the previous observation has found.
 #[derive(Default)]
 pub(crate) struct Sightings(BTreeMap<RunKey, Sighting>);
 
@@ -26,8 +26,8 @@ struct Sighting {
 }
 
 impl Sightings {
-    /// Notes the present runs, and forgets all other runs. Returns for each run the time since a look first
-    /// found the run.
+    /// Stores the present runs, and forgets all other runs. Returns for each run the time since the run was
+    /// first observed.
     pub(crate) fn look(&mut self, now: Instant, runs: impl IntoIterator<Item = RunKey>) -> Vec<Duration> {
         let before = std::mem::take(&mut self.0);
         let mut ages = Vec::new();
@@ -40,7 +40,7 @@ impl Sightings {
         ages
     }
 
-    /// Returns true for the first call with this run. The previous look must have found this run.
+    /// Returns true for the first call with this run. The previous call of `look` must have found this run.
     pub(crate) fn tell_once(&mut self, run: &RunKey) -> bool {
         self.0.get_mut(run).is_some_and(|sighting| !std::mem::replace(&mut sighting.was_told, true))
     }

@@ -1,7 +1,7 @@
 //! Jobs that run at a certain time, and the thread that runs them.
 //!
-//! A deadline takes a place in a [heap](super::Heap), but no thread of its own. One thread of the process,
-//! the *watcher*, sleeps until the first deadline and then runs the jobs that are due.
+//! A deadline uses an entry in a [heap](super::Heap), but has no thread of its own. One thread of the
+//! process, the *watcher*, sleeps until the first deadline and then runs the jobs that are due.
 //!
 //! # The watcher
 //!
@@ -26,9 +26,9 @@
 //! user code, because user code can take long or block: the job returns user code as a callback. Before the
 //! watcher runs a callback, the watcher gives up the watch, so that no other job runs late. If there are
 //! other deadlines, a *spare* thread or a new thread takes the watch. After the callback, the thread takes
-//! the watch again if the watch has no thread and needs one; otherwise the thread remains as a spare for a
-//! while. No thread is started while another thread is starting or coming back from user code. So the number
-//! of threads is at most one above the largest number of callbacks that ran at the same time.
+//! the watch again if the watch needs a thread; if not, the thread waits as a spare for a while. No thread is
+//! started while another thread is starting or coming back from user code. So the number of threads is at
+//! most one above the largest number of callbacks that ran at the same time.
 //!
 //! # Invariants
 //!
@@ -69,8 +69,8 @@ struct Timer {
     /// Notified to wake a spare: a thread must take the watch.
     wanted: Condvar,
     /// The number of threads that run user code. A thread adds itself under the lock, and subtracts itself
-    /// before it takes the lock again. So every thread that is not counted here looks at the watch before it
-    /// ends.
+    /// before it takes the lock again. So every thread that is not counted here checks whether the watch
+    /// needs a thread before the thread ends.
     in_user_code: AtomicUsize,
 }
 
@@ -166,9 +166,9 @@ impl Timer {
             self.wanted.notify_one();
             return;
         }
-        // A thread that is starting or coming back takes the watch. If this thread started another thread,
-        // each of many short callbacks would start a thread. Relaxed is enough: at worst the counter still
-        // includes a thread that has left user code, and then one thread too many is started.
+        // If a thread is starting or coming back from user code, that thread takes the watch. Thus a series
+        // of short callbacks does not start a new thread for each callback. Relaxed is enough: at worst the
+        // counter still includes a thread that has left user code, and then one thread too many is started.
         if state.threads > self.in_user_code.load(Ordering::Relaxed) {
             return;
         }

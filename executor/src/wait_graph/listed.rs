@@ -16,9 +16,9 @@ pub(crate) struct ListedWait {
     pub(crate) what: Awaited,
 }
 
-/// Returns the waits in the graph: each is a wait of an executor's thread, without a deadline. Returns `None`
-/// if a search has the lock for longer than `patience`. The caller must hold no lock when it drops the
-/// result, because this drop may destroy an awaited thing.
+/// Returns the waits in the graph: in each of these waits, a thread of an executor waits without a deadline.
+/// Returns `None` if a search holds the lock for longer than `patience`. The caller must hold no lock when it
+/// drops the result, because this drop may destroy an awaited thing.
 pub(crate) fn listed(patience: Duration) -> Option<Vec<ListedWait>> {
     let waiting = WAITING.lock_within(patience)?;
     Some(waiting.all().map(|(key, wait)| list(key, wait)).collect())

@@ -15,17 +15,19 @@
 //!
 //! The wait can end if at least one path leads to something that can go on. Three things can go on. A thread
 //! can go on if it does not wait, waits with a deadline, or belongs to no executor. A pool can go on if it
-//! has an idle thread. A task in no queue can go on, because its owner can run it at any time. If no path
-//! leads to something that can go on, every thread that could help is asleep. If the searching thread slept,
-//! too, all these threads would sleep until help came from outside: a *starvation deadlock*. Then the wait
-//! ends with a [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can help.
+//! has an idle thread. A task that is in no queue can go on, because the task's owner can run the task at any
+//! time. If no path leads to something that can go on, every thread that could help is asleep. If the
+//! searching thread sleeps, too, all these threads sleep until help comes from outside: a *starvation
+//! deadlock*. Then the wait ends with a [`Starvation`], unless the pool is [set](crate::OnStarvation) to help
+//! and can help.
 //!
 //! # Nothing is reported that was not true
 //!
 //! A search holds the lock of [`WaitingThreads`]. During a search no waiting thread is added to the graph or
 //! removed from it. Other facts can change during the search, but only by an act from outside, and only in
 //! one direction. For example, a task that is unfinished now was also unfinished before. So the search checks
-//! each fact twice. Every fact that held both times also held at the moment between the two checks.
+//! each fact twice. Every fact that was true at both checks was also true at the moment between the two
+//! checks.
 //!
 //! # Nothing that is true is missed
 //!
@@ -120,8 +122,8 @@ fn sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Result<(),
     Ok(())
 }
 
-/// Sets the detector, which then checks each wait without a deadline before the thread sleeps. Called before
-/// a task with a handle begins on any thread.
+/// Sets the detector, which then checks each wait without a deadline before the waiting thread sleeps. Called
+/// before a task with a handle begins on any thread.
 #[inline]
 pub(crate) fn watch_waits() {
     DETECTOR.get_or_init(|| sleep);
@@ -165,7 +167,7 @@ fn about_to_sleep(
         let Some(closed) = second_look else {
             return Ok(Some(Known { key, _asleep: asleep }));
         };
-        // Another thread may have got help after this thread last tried to get help. Then this thread may be
+        // After this thread last tried to get help, another thread may have got help. Then this thread may be
         // able to go on, too.
         let is_hopeless = !closed.may_grow() && (tried || !waiting.may_be_relieved(key, &closed));
         if is_hopeless && !waiting.can_be_given_up(key) {

@@ -108,8 +108,8 @@ impl WaitingThreads {
         self.by_pool.get(&queue.of_all_lanes()).into_iter().flatten().copied()
     }
 
-    /// Returns the queues that the search asks for tasks of this collector. Each queued task that only waiting
-    /// threads would run is in one of these queues.
+    /// Returns the queues that the search asks for tasks of this collector. If a queued task can be run only
+    /// by waiting threads, the task is in one of these queues.
     pub(super) fn queues_to_ask(&self, collector: usize) -> impl Iterator<Item = QueueId> {
         self.by_pool.keys().copied().chain(strands::with_tasks_of(collector))
     }

@@ -6,7 +6,8 @@
 //!    the barrier breaks. In the same step the thread takes all waiters out of the wait list.
 //! 2. `missing` is never zero: the thread that would set `missing` to zero completes the meeting instead.
 //! 3. The number of a meeting tells a waiter whether its own meeting is complete. A complete meeting stays
-//!    complete: a later break does not reach the waiters of that meeting, even if they have not woken up yet.
+//!    complete: if the barrier breaks later, this does not affect the waiters of that meeting, even if they
+//!    have not woken up yet.
 //! 4. A broken barrier stays broken.
 
 use std::error::Error;
@@ -55,8 +56,8 @@ use crate::sync::{Duration, Mutex};
 /// # When a party does not come
 /// If the wait of a party is cancelled or times out, that party is missing, and the meeting can never be
 /// complete. So the barrier *breaks*: all parties that wait now or come later get [`BarrierError::Broken`]. A
-/// broken barrier stays broken; make a new one for a new group. If the barrier did not break, the other
-/// parties would wait for ever. (The barrier of the standard library ignores tokens.)
+/// broken barrier stays broken; a new group needs a new barrier. So the other parties do not wait for ever.
+/// (The barrier of the standard library ignores tokens.)
 ///
 /// A party that panics or returns early does not break the barrier, because the barrier cannot notice this.
 /// If a party can panic or return early, use [`wait_timeout`](Self::wait_timeout).
@@ -91,7 +92,7 @@ pub enum BarrierError {
     /// The time limit has passed. The barrier is broken now.
     #[doc(alias = "TimeoutException")]
     TimedOut,
-    /// The wait of another party was cancelled or has timed out, at this meeting or at an earlier one.
+    /// The wait of another party was cancelled or has timed out, at this meeting or at an earlier meeting.
     #[doc(alias = "BrokenBarrierException")]
     Broken,
 }
@@ -136,14 +137,14 @@ impl Barrier {
     ///
     /// # Errors
     /// [`BarrierError::Interrupted`] if the calling task was cancelled, before or during the wait; then the
-    /// barrier is broken. [`BarrierError::Broken`] if another party has broken the barrier. If the meeting is
-    /// complete when the cancel comes, the call succeeds.
+    /// barrier is broken. [`BarrierError::Broken`] if another party has broken the barrier. If the caller is
+    /// cancelled after the meeting is complete, the call succeeds.
     ///
     /// # Blocking
     /// Blocks until the last party comes, or the barrier breaks.
     ///
     /// # Cancellation
-    /// A cancellation point. A cancel of one party ends the waits of all parties.
+    /// A cancellation point. If one party is cancelled, the waits of all parties end.
     #[doc(alias = "await")]
     #[doc(alias = "arriveAndAwaitAdvance")]
     pub fn wait(&self) -> Result<usize, BarrierError> {
@@ -256,7 +257,8 @@ impl Barrier {
         self.state.lock().waiters.len()
     }
 
-    /// Returns whether the barrier is broken: a party was cancelled or has timed out. No more meetings take place.
+    /// Returns whether the barrier is broken, because a party was cancelled or has timed out. No more
+    /// meetings take place.
     ///
     /// ```
     /// use executor::{Barrier, CancelToken};

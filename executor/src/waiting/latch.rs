@@ -44,7 +44,7 @@ use crate::sync::{Duration, Mutex};
 /// waits for a latch counts as a thread that can go on, even if other threads wait for that thread. Suppose
 /// that all threads of a pool wait for a latch, and that only a task in the queue of this pool would count it
 /// down. Then the threads wait for ever, and no error reports this deadlock. To wait for tasks,
-/// [join](crate::TaskHandle::join) their handles, because a deadlock of joins is found.
+/// [join](crate::TaskHandle::join) their handles, because the library finds a deadlock of joins.
 #[doc(alias = "CountDownLatch")]
 pub struct Latch {
     state: Mutex<LatchState>,
@@ -160,8 +160,8 @@ impl Latch {
     /// ```
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] if the latch is still closed after `timeout`, [`WaitError::Interrupted`] as
-    /// for [`wait`](Self::wait).
+    /// [`WaitError::TimedOut`] if the latch is still closed after `timeout`; [`WaitError::Interrupted`] if
+    /// the calling task was cancelled, as for [`wait`](Self::wait).
     ///
     /// # Blocking
     /// Blocks as [`wait`](Self::wait) does, for `timeout` at most.

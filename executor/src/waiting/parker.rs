@@ -14,8 +14,8 @@
 //! So a waiter first spins: it looks at the parker's signal, again and again, for some hundred pauses of the
 //! processor. The number of pauses depends on the thread's recent waits ([`AdaptiveSpin`]). A spin that ended
 //! without a wake-up makes the next spin shorter, down to almost nothing. A wake-up that came late in a spin
-//! makes the next spin longer. So a long wait costs at most a few microseconds more processor time than
-//! sleeping at once would cost.
+//! makes the next spin longer. For a long wait, spinning costs at most a few microseconds of processor time
+//! more than sleeping at once.
 //!
 //! | | |
 //! |---|---|

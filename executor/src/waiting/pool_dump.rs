@@ -1,8 +1,8 @@
 //! The description of one pool in a dump.
 //!
 //! Each kind of pool describes itself: see [`QueueOwner::dumped`](super::queue_owner::QueueOwner::dumped). A
-//! dump is made when tasks hang. Perhaps a task hangs in a user's comparator or queue, under the lock of its
-//! pool. So a dump waits for the lock of a pool only for a short time, [`PATIENCE`].
+//! dump is made when tasks hang. Perhaps a task hangs in user code, such as a comparator or a queue, while it
+//! holds the lock of the pool. So a dump waits for the lock of a pool only for a short time, [`PATIENCE`].
 
 use crate::ids::ThreadKey;
 use crate::sync::Duration;
@@ -12,7 +12,7 @@ use crate::waiting::starvation::TaskRef;
 /// The longest time for which a dump waits for one lock.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The largest number of waiting tasks that a dump shows for one pool.
+/// The upper limit for the number of waiting tasks that a dump shows for one pool.
 const SHOWN: usize = 20;
 
 /// The description of one pool.

@@ -1,5 +1,5 @@
-//! Queue owners: the executors that own queues. Tasks in a queue call the owner of the queue, and so do
-//! threads that wait for such a task.
+//! Queue owners: the executors that own queues. A task in a queue calls the owner of the queue, and a thread
+//! that waits for the task calls the owner, too.
 //!
 //! There are two kinds of queues. A pool's own threads serve the queue of the pool: they take tasks out of the
 //! queue. A *strand* is served by one task, the drain task. The drain task itself is in a queue, or runs on a
@@ -16,8 +16,9 @@ use crate::sync::process::{PoisonError, RwLock};
 use crate::sync::{Arc, Weak, ids};
 use crate::task::Task;
 
-/// The owner of one or several queues. Tasks in a queue call the owner, and so do threads that wait for such
-/// a task. The caller holds no lock of the task. The argument `queue` says which queue of the owner is meant.
+/// The owner of one or several queues. A task in a queue calls the owner, and a thread that waits for the
+/// task calls the owner, too. The caller holds no lock of the task. The argument `queue` says which queue of
+/// the owner is meant.
 pub(crate) trait QueueOwner: Send + Sync {
     /// Tells the owner that a task was cancelled while it was in the queue. `by` is the kind of party that
     /// has cancelled the task. The method is called once for each cancelled task. The canceller runs the
@@ -31,14 +32,14 @@ pub(crate) trait QueueOwner: Send + Sync {
     /// Takes this task out of the queue, if the task is in the queue and not cancelled.
     fn take_out(&self, queue: QueueId, id: TaskId) -> Option<Task>;
 
-    /// Takes the tasks for which `wanted` returns true out of the owner's queues, except cancelled tasks.
+    /// Takes all tasks for which `wanted` returns true, except cancelled tasks, out of the owner's queues.
     /// Returns the tasks in the order in which they would have been run. `wanted` is called under the lock of
     /// the queue's owner.
     fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task>;
 
     /// Raises the priority of a drain task in the queue to the value that `priority` returns. `priority` is
     /// called under the lock of the queue's owner. So if two threads raise the task at the same time, the
-    /// task keeps the higher priority. The default does nothing, which is right for queues in which
+    /// task keeps the higher priority. The default does nothing, which is correct for queues in which
     /// priorities do not matter.
     fn raise(&self, _queue: QueueId, _id: TaskId, _priority: &dyn Fn() -> i32) {}
 
@@ -60,7 +61,7 @@ pub(crate) trait QueueOwner: Send + Sync {
 
 pub(crate) enum ServedBy {
     Threads(Arc<dyn PoolOwner>),
-    /// A drain task. The field tells where the drain task is.
+    /// A drain task. The field is the present location of the drain task.
     DrainTask(Location),
 }
 
@@ -102,8 +103,8 @@ pub(crate) trait PoolOwner: QueueOwner {
     fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>>;
 }
 
-/// A map of all queue owners, each under the id of its first queue. This map is read when a queued task is
-/// cancelled, taken out or raised, and when `wait_graph` looks for the owner of a queue.
+/// All queue owners: a map from the id of an owner's first queue to that owner. This map is read when a
+/// queued task is cancelled, taken out or raised, and when `wait_graph` looks for the owner of a queue.
 static OWNERS: RwLock<BTreeMap<QueueId, Weak<dyn QueueOwner>>> = RwLock::new(BTreeMap::new());
 
 /// Returns all queue owners, the oldest first, each with the id of its first queue. The caller must hold no

@@ -10,9 +10,9 @@
 //!    another thread or by an unknown holder; *with a task*; or *loose*, which means forgotten or drained. If
 //!    a thread of an executor waits for permits that only waiting threads can give back, the wait ends with
 //!    an error: see `wait_graph`.
-//! 3. Three events can make it possible to serve the first waiter: permits are released, the waiter in front
-//!    of it gets permits, or a waiter gives up its place. The thread that causes the event wakes the first
-//!    waiter.
+//! 3. Three events can make it possible to serve the first waiter: permits are released, the previous first
+//!    waiter gets its permits, or a waiter gives up its place. The thread that causes the event wakes the
+//!    first waiter.
 //! 4. After a release, or after a waiter has given up its place, there may still be too few permits for the
 //!    first waiter. If the search of `wait_graph` has asked where permits could come from, the answer is then
 //!    out of date, so all waiters are woken and check their waits again. If there are enough permits, the
@@ -193,8 +193,8 @@ impl Semaphore {
     /// ```
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] if no permit came in time, [`WaitError::Interrupted`] as for
-    /// [`acquire`](Self::acquire).
+    /// [`WaitError::TimedOut`] if no permit came in time; [`WaitError::Interrupted`] if the calling task was
+    /// cancelled, as for [`acquire`](Self::acquire).
     ///
     /// # Blocking
     /// Blocks as [`acquire`](Self::acquire) does, for `timeout` at most.

@@ -23,7 +23,7 @@
 //!
 //! The module `wait_graph` explains how an endless wait is found. The report is a [`Starvation`]. The report
 //! lists the waits in order, and says which task waits for what. The first wait in the list is the wait that
-//! would have closed the circle.
+//! was about to close the circle.
 //!
 //! # Invariants
 //!
@@ -75,7 +75,7 @@ pub enum OnStarvation {
     /// uses stack memory: the memory that the task needs, and 2 to 5 KiB more. On a stack of 2 MiB, the
     /// default size, a few hundred levels are safe.
     Help {
-        /// The largest number of tasks that can run on top of the first task.
+        /// The upper limit for the number of tasks that run on top of the first task.
         depth: usize,
     },
     /// The waiting thread first does what [`Help`](Self::Help) describes. If the thread cannot help in that
@@ -86,13 +86,13 @@ pub enum OnStarvation {
     /// top of a waiting task may wait for the waiting task below it. But the lower task cannot go on before
     /// the upper task has ended. So this wait of the upper task is reported.
     HelpOthers {
-        /// The largest number of tasks that can run on top of the first task.
+        /// The upper limit for the number of tasks that run on top of the first task.
         depth: usize,
     },
     /// The pool starts another thread beyond its maximum. The pool dismisses that thread when the wait is
     /// over. If there are already `at_most` threads beyond the maximum, the wait is reported.
     Spare {
-        /// The largest number of threads that the pool can have beyond its maximum.
+        /// The upper limit for the number of threads that the pool has beyond its maximum.
         at_most: usize,
     },
 }
@@ -401,9 +401,8 @@ impl Starvation {
         self.0.closes_at
     }
 
-    /// Returns the waits that are not in the chain: the waits of the other threads of the pools. If one of
-    /// these threads were free, it could run a task that ends a wait of the chain. But all these threads
-    /// wait, too.
+    /// Returns the waits that are not in the chain: the waits of the other threads of the pools. Each of
+    /// these threads could run a task that ends a wait of the chain. But all these threads wait, too.
     ///
     /// ```
     /// # use executor::{CutShort, Semaphore, ThreadPoolExecutor, prelude::*};

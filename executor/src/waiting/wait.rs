@@ -26,8 +26,8 @@
 //!    is lost.
 //! 2. A wake-up is only a hint: the waiter checks the awaited thing again. A stray wake-up (from a waker that
 //!    an earlier wait on the same thread left behind) costs one more check.
-//! 3. Ready has priority over cancelled, and cancelled has priority over timed out. If the awaited thing is
-//!    ready, the wait succeeds, even if the token is cancelled or the deadline has passed.
+//! 3. A ready result has priority over a cancellation, and a cancellation has priority over a timeout. If the
+//!    awaited thing is ready, the wait succeeds, even if the token is cancelled or the deadline has passed.
 //! 4. No two waits share a parker at the same time. User code can run inside a wait, for example a deferred
 //!    callback, or the `Drop` of a waker that the library's waker replaces. If this user code waits, too, the
 //!    inner wait uses another parker. So the wake-ups of the outer wait are kept.

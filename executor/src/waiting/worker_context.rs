@@ -17,7 +17,8 @@ pub(crate) trait PoolWorker: Send + Sync {
     /// Returns the task that the worker runs.
     fn runs(&self) -> Option<TaskLabel>;
 
-    /// Tells the worker that its task is the drain task of a strand, and which task of the strand runs now.
+    /// Tells the worker two things: its task is the drain task of a strand, and `_part` is the task of the
+    /// strand that runs now.
     fn runs_part(&self, _line: TaskId, _part: &TaskLabel) {}
 
     /// Returns whether the worker helps: whether it works towards an awaited thing before its thread sleeps.

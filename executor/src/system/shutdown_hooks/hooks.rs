@@ -316,7 +316,8 @@ impl ShutdownBuilder {
         self
     }
 
-    /// Sets the exit status at the deadline. The default is 128 + n after signal n, and 1 otherwise.
+    /// Sets the exit status of a process that ends at the deadline. The default is 128 + n after signal n,
+    /// and 1 otherwise.
     ///
     /// ```
     /// use executor::shutdown_hooks::ShutdownHooks;

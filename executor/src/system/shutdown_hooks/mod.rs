@@ -51,8 +51,8 @@
 //! Hooks run one after the other, the last registered hook first, as destructors do. A part of a program uses
 //! the parts that were set up before it: for example, the pool uses the log. So the pool ends first, and its
 //! tasks can log until their end. (Java runs all hooks at the same time, so hooks that depend on each other
-//! must be combined into one hook.) No hook can be added or removed after the shutdown has begun. If hooks
-//! could be added during the shutdown, the shutdown could last for ever.
+//! must be combined into one hook.) No hook can be added or removed after the shutdown has begun. A shutdown
+//! that accepted new hooks might never end.
 //!
 //! # On the signal path
 //!
@@ -79,7 +79,7 @@
 //!
 //! 1. Exactly one thread takes a hook out of the list: the runner, which then runs the hook, or the thread
 //!    that removes the hook. So a hook runs at most once.
-//! 2. The phase changes only under the lock, and only to a later phase. The step to `Running` also sets the
+//! 2. The phase changes only under the lock, and only to a later phase. The change to `Running` also sets the
 //!    cause and the deadline, and sets the flag by which the handler recognises the second signal.
 //! 3. No hook runs and no hook is dropped under the lock.
 //! 4. As soon as `ends` is set, the process ends with `status`, and no call that waits for the hooks returns.

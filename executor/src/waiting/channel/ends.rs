@@ -61,7 +61,8 @@ pub trait SenderExt<T> {
     /// ```
     ///
     /// # Errors
-    /// [`PutError::TimedOut`] if there was no room in time, and the other errors as for [`put`](Self::put).
+    /// [`PutError::TimedOut`] if there was no room in time; the other errors are the errors of
+    /// [`put`](Self::put).
     ///
     /// # Blocking
     /// Blocks as [`put`](Self::put) does, for `timeout` at most.
@@ -158,7 +159,8 @@ pub trait ReceiverExt<T> {
     /// ```
     ///
     /// # Errors
-    /// [`TakeError::TimedOut`] if no item came in time, and the other errors as for [`take`](Self::take).
+    /// [`TakeError::TimedOut`] if no item came in time; the other errors are the errors of
+    /// [`take`](Self::take).
     ///
     /// # Blocking
     /// Blocks as [`take`](Self::take) does, for `timeout` at most.

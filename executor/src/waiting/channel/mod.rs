@@ -59,10 +59,10 @@
 //! 1. `select` carries out one operation or none. So an item is in one place at any time: with its sender, in
 //!    the channel, or with its receiver. A `put` that fails gives its item back, and a `take` that fails has
 //!    taken no item.
-//! 2. Ready has priority over cancelled, and cancelled has priority over timed out: the operation is tried
-//!    once more before a wait fails. But if a task was cancelled before it calls `put` or `take`, the call
-//!    fails, even if the operation need not wait. A wait for a [`Latch`](crate::Latch) fails in a cancelled
-//!    task, too.
+//! 2. A ready operation has priority over a cancellation, and a cancellation has priority over a timeout: the
+//!    operation is tried once more before a wait fails. But if a task was cancelled before it calls `put` or
+//!    `take`, the call fails, even if the operation need not wait. A wait for a [`Latch`](crate::Latch) fails
+//!    in a cancelled task, too.
 //! 3. The waker that disconnects the channel is called together with the library's other wakers. So the
 //!    waiting thread is released before any callback runs, and a callback can wait for that thread.
 

@@ -49,8 +49,8 @@ impl CancelToken {
     /// receives an `Err`. The channel becomes ready inside [`masked`](crate::masked), too, where the blocking
     /// calls of this crate ignore the token.
     ///
-    /// A cancel wakes the thread in the `select!` together with the threads that wait in this crate, before
-    /// any callback of [`on_cancel`](Self::on_cancel) runs. Make the channel once, and not for each
+    /// A cancellation wakes the thread in the `select!` together with the threads that wait in this crate,
+    /// before any callback of [`on_cancel`](Self::on_cancel) runs. Make the channel once, and not for each
     /// `select!`: a channel needs some allocations, and stays registered with the token until the channel is
     /// dropped.
     ///
