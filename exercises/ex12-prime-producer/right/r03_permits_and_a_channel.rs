@@ -42,7 +42,7 @@ impl PrimeGenerator {
     }
 }
 
-/// A queue with room for a limited number of items, which can be cancelled.
+/// A cancellable queue with room for a limited number of items.
 pub struct Queue<T> {
     entrance: Mutex<Entrance<T>>,
     /// Notified when there is a permit, or when the queue is cancelled.
@@ -53,7 +53,7 @@ pub struct Queue<T> {
 
 struct Entrance<T> {
     permits: usize,
-    /// `None` when the queue is cancelled.
+    /// The sender of the channel; `None` after the queue was cancelled.
     sender: Option<mpsc::Sender<T>>,
 }
 
@@ -114,7 +114,7 @@ impl PrimeProducer {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end by cancelling the queue; this also ends a wait of run().
+    /// Cancels the queue, so that run() ends even if it is waiting.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

@@ -1,6 +1,5 @@
-//! Right: there is no Condvar. A thread that waits adds itself to a list and parks, and a thread that changes
-//! the queue unparks all threads of the list. The generator loops with try_for_each, and an error ends this
-//! loop.
+//! Right: there is no Condvar. Each waiting thread adds itself to a list and parks; a thread that changes the
+//! queue unparks all threads in the list. The generator loops with try_for_each, and an error ends this loop.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -44,7 +43,7 @@ impl PrimeGenerator {
     }
 }
 
-/// A queue with room for a limited number of items, which can be cancelled.
+/// A cancellable queue with room for a limited number of items.
 pub struct Queue<T> {
     room: usize,
     state: Mutex<State<T>>,
@@ -132,7 +131,7 @@ impl PrimeProducer {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end by cancelling the queue; this also ends a wait of run().
+    /// Cancels the queue, so that run() ends even if it is waiting.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

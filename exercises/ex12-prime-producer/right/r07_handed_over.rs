@@ -41,7 +41,7 @@ impl PrimeGenerator {
     }
 }
 
-/// A queue with room for a limited number of items, which can be cancelled.
+/// A cancellable queue with room for a limited number of items.
 pub struct Queue<T> {
     room: usize,
     state: Mutex<State<T>>,
@@ -134,7 +134,7 @@ impl PrimeProducer {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end by cancelling the queue; this also ends a wait of run().
+    /// Cancels the queue, so that run() ends even if it is waiting.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

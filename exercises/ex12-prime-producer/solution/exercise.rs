@@ -1,5 +1,5 @@
-//! Two tasks that compute primes until the consumer has enough: one task checks a flag; the other task may be
-//! waiting, and a cancel ends this wait.
+//! Two tasks that compute primes until they are cancelled: one task checks a flag; the other task may wait in
+//! a queue, and cancelling the queue ends this wait.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -41,7 +41,7 @@ impl PrimeGenerator {
     }
 }
 
-/// A queue with room for a limited number of items, which can be cancelled.
+/// A cancellable queue with room for a limited number of items.
 pub struct Queue<T> {
     room: usize,
     state: Mutex<State<T>>,
@@ -116,7 +116,7 @@ impl PrimeProducer {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end by cancelling the queue; this also ends a wait of run().
+    /// Cancels the queue, so that run() ends even if it is waiting.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

@@ -1,5 +1,5 @@
-//! Two tasks that compute primes until the consumer has enough: one task checks a flag; the other task may be
-//! waiting, and a cancel ends this wait.
+//! Two tasks that compute primes until they are cancelled: one task checks a flag; the other task may wait in
+//! a queue, and cancelling the queue ends this wait.
 //!
 //! This is the only file to edit. `cargo test -p ex12-prime-producer` checks your answer.
 #![allow(unused)]
@@ -38,7 +38,7 @@ impl PrimeGenerator {
     }
 }
 
-/// A queue with room for a limited number of items, which can be cancelled.
+/// A cancellable queue with room for a limited number of items.
 pub struct Queue<T> {
     // What must waiting threads learn, apart from the items? The type `T` must be used somewhere:
     items: std::marker::PhantomData<T>,
@@ -86,7 +86,7 @@ impl PrimeProducer {
         todo!("put each prime; end when one comes back")
     }
 
-    /// Asks run() to end by cancelling the queue; this also ends a wait of run().
+    /// Cancels the queue, so that run() ends even if it is waiting.
     pub fn cancel(&self) {
         todo!("reach run() wherever it is")
     }
