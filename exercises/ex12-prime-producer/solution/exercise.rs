@@ -19,7 +19,7 @@ impl PrimeGenerator {
         Self { found: Mutex::new(Vec::new()), cancelled: AtomicBool::new(false) }
     }
 
-    /// Stores one prime after the other, until there are no more or the generator is cancelled. `next()`
+    /// Stores the primes one by one, until no primes are left or the generator is cancelled. `next()`
     /// computes a prime, and may take long.
     pub fn run(&self, primes: impl Iterator<Item = u64>) {
         for prime in primes {
@@ -110,8 +110,8 @@ impl PrimeProducer {
         Self { queue }
     }
 
-    /// Puts one prime after the other, until there are no more or the queue is cancelled. Returns the prime
-    /// that could not be put, if there is one.
+    /// Puts the primes into the queue one by one, until no primes are left or the queue is cancelled. Returns
+    /// the prime that could not be put, if there is one.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
         primes.find_map(|prime| self.queue.put(prime).err())
     }

@@ -21,7 +21,7 @@ impl PrimeGenerator {
         todo!("make a generator that has found no prime")
     }
 
-    /// Stores one prime after the other, until there are no more or the generator is cancelled. `next()`
+    /// Stores the primes one by one, until no primes are left or the generator is cancelled. `next()`
     /// computes a prime, and may take long.
     pub fn run(&self, primes: impl Iterator<Item = u64>) {
         todo!("keep each prime, and look whether to go on")
@@ -80,8 +80,8 @@ impl PrimeProducer {
         Self { queue }
     }
 
-    /// Puts one prime after the other, until there are no more or the producer is cancelled. The method
-    /// returns the prime that could not be put, if there is one.
+    /// Puts the primes into the queue one by one, until no primes are left or the producer is cancelled. The
+    /// method returns the prime that could not be put, if there is one.
     pub fn run(&self, primes: impl Iterator<Item = u64>) -> Option<u64> {
         todo!("put each prime; end when one comes back")
     }

@@ -13,7 +13,7 @@ pub struct Cancelled;
 
 // ----- Given, and right as it is: the desk, where tasks wait and where the request to stop is made. -----
 
-/// The place where tasks wait for the workers. A request asks all workers to stop; the request is never taken
+/// A desk on which tasks wait for the workers. A request asks all workers to stop; the request is never taken
 /// back.
 pub struct Desk<T> {
     state: Mutex<State<T>>,

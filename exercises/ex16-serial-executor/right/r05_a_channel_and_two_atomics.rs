@@ -71,8 +71,8 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 
 impl Line {
     fn run(&self) {
-        // A submitter may add a place while the flag is still set, and then the submitter's entry returns. So
-        // this thread checks the number again after it has cleared the flag.
+        // If a submitter adds a place while the flag is still set, the submitter's entry returns without
+        // running a job. So this thread checks the number again after it has cleared the flag.
         while self.waiting.load(SeqCst) > 0 {
             if self.moves.swap(true, SeqCst) {
                 return;

@@ -41,7 +41,7 @@ pub struct StripedExecutor<K, E> {
     stripes: Arc<Stripes<K>>,
 }
 
-/// Each stripe has a lock of its own, so that the lock of the map is held only to find the stripe.
+/// Each stripe has its own lock, so a thread holds the lock of the map only to find or remove a stripe.
 struct Stripes<K> {
     by_key: Mutex<HashMap<K, Arc<Stripe>>>,
 }
@@ -95,8 +95,8 @@ impl<K: Key> Stripes<K> {
                 Ok(number) => return (stripe, number),
                 Err(back) => job = back,
             }
-            // The stripe is closed. Both this thread and the thread that closed the stripe try to remove it
-            // from the map.
+            // The stripe is closed. Both this thread and the thread that closed the stripe try to remove the
+            // stripe from the map.
             self.remove(key, &stripe);
         }
     }

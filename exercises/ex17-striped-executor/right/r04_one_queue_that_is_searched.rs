@@ -91,8 +91,8 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Runs one job after the other, while there is a job whose key has no running job. A job that must still
-    /// wait will be run by the entry that runs the previous job of its key.
+    /// Runs one job after the other, while there is a job whose key has no running job. If a job must still
+    /// wait, the entry that runs the previous job of the same key will run this job, too.
     fn run(&self) {
         let mut last = None;
         while let Some((key, job)) = self.next(last.take()) {

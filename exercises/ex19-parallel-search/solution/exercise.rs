@@ -149,8 +149,8 @@ impl Search {
         }
     }
 
-    /// Subtracts a searched position from the count. The positions that come next were counted before this
-    /// call.
+    /// Subtracts a searched position from the count. All positions that were reached from this position were
+    /// counted before this call.
     fn count_off(&self, panicked: bool) {
         let mut state = self.state.lock().unwrap();
         state.panicked |= panicked;

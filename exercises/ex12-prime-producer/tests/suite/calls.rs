@@ -120,7 +120,7 @@ pub fn cancel(queue: &Queue<u64>) {
     at_once("cancel() of the queue", ASKS_ONLY, || queue.cancel());
 }
 
-/// Starts two threads that wait in `call`, and fails if they do not wait.
+/// Starts two threads that both make the call `call`, and fails unless both threads wait in this call.
 pub fn two_that_wait<R: Send + 'static>(
     name: &str,
     queue: &Arc<Queue<u64>>,
@@ -130,8 +130,8 @@ pub fn two_that_wait<R: Send + 'static>(
     start_two(name, queue, came_back, call, 0)
 }
 
-/// Starts two threads that wait in `call`; the thread whose call ends first waits for the other thread. The
-/// first thread cannot wake the other thread while it waits. So if the other thread stays asleep, the
+/// Starts two threads that wait in `call`; the thread whose call ends first waits for the other thread. While
+/// the first thread waits, it cannot wake the other thread. So if the other thread stays asleep, the
 /// notification for the other thread is missing.
 pub fn two_that_meet<R: Send + 'static>(
     name: &str,
