@@ -89,8 +89,8 @@ impl<T> Queue<T> {
         Some(item)
     }
 
-    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that were put
-    /// earlier can still be taken. A request to end cannot be taken back.
+    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that are already in
+    /// the queue can still be taken. A request to end cannot be taken back.
     pub fn cancel(&self) {
         self.entrance.lock().unwrap().sender = None;
         self.permitted.notify_all();

@@ -105,8 +105,8 @@ impl<T> Queue<T> {
         receiver.recv().ok()
     }
 
-    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that were put
-    /// earlier can still be taken. A request to end cannot be taken back.
+    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that are already in
+    /// the queue can still be taken. A request to end cannot be taken back.
     pub fn cancel(&self) {
         let mut state = self.state.lock().unwrap();
         state.cancelled = true;

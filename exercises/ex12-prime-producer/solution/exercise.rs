@@ -90,8 +90,8 @@ impl<T> Queue<T> {
         item
     }
 
-    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that were put
-    /// earlier can still be taken. A request to end cannot be taken back.
+    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that are already in
+    /// the queue can still be taken. A request to end cannot be taken back.
     pub fn cancel(&self) {
         self.state.lock().unwrap().cancelled = true;
         self.not_full.notify_all();

@@ -62,8 +62,8 @@ impl<T> Queue<T> {
         todo!("wait for an item or for the cancel; then take the item, if there is one")
     }
 
-    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that were put
-    /// earlier can still be taken.
+    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that are already in
+    /// the queue can still be taken.
     pub fn cancel(&self) {
         todo!("make sure that every waiting thread hears of it, and every thread that comes later")
     }

@@ -71,7 +71,7 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 }
 
 impl Line {
-    /// Puts a job at the end of the line, and returns its number.
+    /// Puts a job at the end of the line, and returns the job's number.
     fn join(&self, job: Job) -> u64 {
         let mut state = self.state.lock().unwrap();
         state.submitted += 1;
@@ -104,8 +104,8 @@ impl Line {
         !mem::replace(&mut state.moves, true)
     }
 
-    /// Takes the next job, or stops running the line if there is none. The check for a job and the change of
-    /// the flag are one step, under one lock.
+    /// Takes the next job, or stops running the line if there is none. The method checks for a job and
+    /// changes the flag in one step, under one lock.
     fn next(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let next = state.jobs.pop_front();

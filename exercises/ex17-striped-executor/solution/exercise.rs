@@ -83,7 +83,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Puts a job at the end of the key's stripe, and returns its number.
+    /// Puts a job at the end of the key's stripe, and returns the job's number.
     fn join(&self, key: &Arc<K>, job: Job) -> u64 {
         let mut state = self.state.lock().unwrap();
         state.submitted += 1;

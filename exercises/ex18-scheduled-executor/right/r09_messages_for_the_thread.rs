@@ -17,8 +17,8 @@ pub type Millis = u64;
 /// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
 pub const NEVER: Millis = Millis::MAX;
 
-/// Tells the time, and wakes the one thread that waits for a given time. In the tests, the test advances the
-/// time.
+/// Tells the time, and wakes the one thread that waits for a given time. In the tests, only the test itself
+/// advances the time.
 pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Millis;

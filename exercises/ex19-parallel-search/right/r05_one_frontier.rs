@@ -1,5 +1,5 @@
-//! Right: all positions are in one queue. Each job searches the position that is first in
-//! the queue when the job begins. If the executor refuses a job, the submitter searches that position itself.
+//! Right: all positions are in one queue. Each job searches the position that is first in the queue when the
+//! job begins. If the executor refuses a job, the submitter does the work of this job itself.
 #![allow(unused)]
 
 use std::collections::hash_map::Entry;
