@@ -1,5 +1,6 @@
-//! Right: the count is an atomic beside the lock. A worker counts itself as a sleeper while it holds the
-//! lock. So if the worker does not see a job, the submitter of that job sees the count.
+//! Right: the number of sleepers is an atomic, outside the lock of the jobs. A worker counts itself as a
+//! sleeper while it holds the lock. So if the worker does not see a job, the submitter of that job sees the
+//! count.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
-//! Right: at any time, at most one woken worker is on its way to a job. If a woken worker leaves jobs behind,
-//! it wakes the next worker. The library's pool works in this way.
+//! Right: at any time, at most one worker has been notified and has not looked for a job yet. If a woken
+//! worker leaves jobs behind, it wakes the next worker. The library's pool works in this way.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ struct State<T> {
 }
 
 impl<T> State<T> {
-    /// Returns true if a worker must be notified now, and notes that this worker is on its way.
+    /// Returns true if the caller must notify a worker now; then sets `on_its_way`.
     fn must_wake(&mut self) -> bool {
         let wake = !self.jobs.is_empty() && self.sleepers > 0 && !self.on_its_way;
         self.on_its_way |= wake;

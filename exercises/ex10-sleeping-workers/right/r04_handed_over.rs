@@ -1,4 +1,5 @@
-//! Right: each sleeping worker has a place of its own, and a submitter puts its job directly into this place.
+//! Right: each sleeping worker has its own slot, and a submitter puts its job directly into the slot of one
+//! sleeping worker.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -16,7 +17,7 @@ struct State<T> {
     beds: VecDeque<Arc<Bed<T>>>,
 }
 
-/// The place where one worker sleeps.
+/// The slot of one sleeping worker.
 struct Bed<T> {
     job: Mutex<Option<T>>,
     brought: Condvar,

@@ -1,6 +1,6 @@
 //! Right: one atomic is the lock of the plain memory; a thread swaps the atomic again and again until the
-//! swap returns that the lock was free. The flags are two bits of one atomic: with any ordering, all changes
-//! of one atomic have a single order.
+//! swap shows that the lock was free. The flags are two bits of one atomic, because all changes of one atomic
+//! have a single order, whatever memory ordering they use.
 #![allow(unused)]
 
 use crate::sync::Plain;

@@ -1,5 +1,5 @@
-//! Right: a number counts the steps of the slot, four for each value; the remainder of this number after
-//! division by four is the state.
+//! Right: a number counts the steps of the slot, four for each value; this number modulo four is the state of
+//! the slot.
 #![allow(unused)]
 
 use crate::sync::Plain;

@@ -1,5 +1,6 @@
 //! Right: each call swaps BUSY into the state of the slot, and puts the old state back if the call cannot use
-//! that state. Until then, other calls find the slot busy, which the exercise allows.
+//! that state. Until a call puts the old state back, other calls find the slot busy; the exercise allows
+//! this.
 #![allow(unused)]
 
 use crate::sync::Plain;

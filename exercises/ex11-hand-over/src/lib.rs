@@ -1,4 +1,5 @@
-//! A value handed over without a lock. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! A value that one thread hands to another thread without a lock. The exercise is in `src/exercise.rs`;
+//! `README.md` says what to do.
 
 /// The atomics and the plain memory of the exercise. The tests replace these types by types of the model,
 /// which tracks the values that each thread may see.
@@ -6,8 +7,7 @@ pub mod sync {
     pub use std::hint;
     pub use std::sync::{Arc, atomic};
 
-    /// Plain memory: nothing keeps two threads from using this memory at the same time, and they must not do
-    /// so.
+    /// Memory without a lock: two threads must not use it at the same time, but nothing prevents this.
     pub struct Plain<T>(std::sync::Mutex<T>); // the lock is only to make this safe Rust; `with` never waits
 
     impl<T> Plain<T> {

@@ -1,6 +1,5 @@
-//! Right: there is no Condvar. A thread that waits adds itself to a list and parks, and a thread that changes
-//! the queue unparks all threads of the list. The generator loops with try_for_each, and an error ends this
-//! loop.
+//! Right: there is no Condvar. Each waiting thread adds itself to a list and parks; a thread that changes the
+//! queue unparks all threads in the list. The generator loops with try_for_each, and an error ends this loop.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -21,7 +20,7 @@ impl PrimeGenerator {
         Self { found: Mutex::new(Vec::new()), cancelled: AtomicBool::new(false) }
     }
 
-    /// Stores one prime after the other, until there are no more or the generator is cancelled. `next()`
+    /// Stores the primes one by one, until no primes are left or the generator is cancelled. `next()`
     /// computes a prime, and may take long.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) {
         let _ = primes.try_for_each(|prime| {
@@ -44,7 +43,7 @@ impl PrimeGenerator {
     }
 }
 
-/// A queue with room for a limited number of items, which can be cancelled.
+/// A cancellable queue with room for a limited number of items.
 pub struct Queue<T> {
     room: usize,
     state: Mutex<State<T>>,
@@ -106,8 +105,8 @@ impl<T> Queue<T> {
         item
     }
 
-    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that were put
-    /// earlier can still be taken. A request to end cannot be taken back.
+    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that are already in
+    /// the queue can still be taken. A request to end cannot be taken back.
     pub fn cancel(&self) {
         let mut state = self.state.lock().unwrap();
         state.cancelled = true;
@@ -126,13 +125,13 @@ impl PrimeProducer {
         Self { queue }
     }
 
-    /// Puts one prime after the other, until there are no more or the queue is cancelled. Returns the prime
-    /// that could not be put, if there is one.
+    /// Puts the primes into the queue one by one, until no primes are left or the queue is cancelled. Returns
+    /// the prime that could not be put, if there is one.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end by cancelling the queue; this also ends a wait of run().
+    /// Cancels the queue, so that run() ends even if it is waiting.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

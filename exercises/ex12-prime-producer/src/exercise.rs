@@ -1,5 +1,5 @@
-//! Two tasks that compute primes until the consumer has enough: one task checks a flag; the other task may be
-//! waiting, and a cancel ends this wait.
+//! Two tasks that compute primes until they are cancelled: one task checks a flag; the other task may wait in
+//! a queue, and cancelling the queue ends this wait.
 //!
 //! This is the only file to edit. `cargo test -p ex12-prime-producer` checks your answer.
 #![allow(unused)]
@@ -21,7 +21,7 @@ impl PrimeGenerator {
         todo!("make a generator that has found no prime")
     }
 
-    /// Stores one prime after the other, until there are no more or the generator is cancelled. `next()`
+    /// Stores the primes one by one, until no primes are left or the generator is cancelled. `next()`
     /// computes a prime, and may take long.
     pub fn run(&self, primes: impl Iterator<Item = u64>) {
         todo!("keep each prime, and look whether to go on")
@@ -38,7 +38,7 @@ impl PrimeGenerator {
     }
 }
 
-/// A queue with room for a limited number of items, which can be cancelled.
+/// A cancellable queue with room for a limited number of items.
 pub struct Queue<T> {
     // What must waiting threads learn, apart from the items? The type `T` must be used somewhere:
     items: std::marker::PhantomData<T>,
@@ -62,8 +62,8 @@ impl<T> Queue<T> {
         todo!("wait for an item or for the cancel; then take the item, if there is one")
     }
 
-    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that were put
-    /// earlier can still be taken.
+    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that are already in
+    /// the queue can still be taken.
     pub fn cancel(&self) {
         todo!("make sure that every waiting thread hears of it, and every thread that comes later")
     }
@@ -80,13 +80,13 @@ impl PrimeProducer {
         Self { queue }
     }
 
-    /// Puts one prime after the other, until there are no more or the producer is cancelled. The method
-    /// returns the prime that could not be put, if there is one.
+    /// Puts the primes into the queue one by one, until no primes are left or the producer is cancelled. The
+    /// method returns the prime that could not be put, if there is one.
     pub fn run(&self, primes: impl Iterator<Item = u64>) -> Option<u64> {
         todo!("put each prime; end when one comes back")
     }
 
-    /// Asks run() to end by cancelling the queue; this also ends a wait of run().
+    /// Cancels the queue, so that run() ends even if it is waiting.
     pub fn cancel(&self) {
         todo!("reach run() wherever it is")
     }

@@ -1,5 +1,5 @@
-//! A prime generator that checks a flag, and a prime producer whose wait is ended by a cancel. The exercise
-//! is in `src/exercise.rs`; `README.md` says what to do.
+//! A prime generator that checks a flag, and a prime producer that stops waiting when its queue is cancelled.
+//! The exercise is in `src/exercise.rs`; `README.md` says what to do.
 
 // Re-exports the real locks and threads. The tests also compile the exercise with the locks and threads of a
 // model that decides the schedule.

@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, thread};
 
-/// The error of a call whose wait was cut off, because the worker was asked to stop.
+/// The error of a call that failed because the worker was asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
 // ----- Given, and right as it is: the desk, where tasks wait and where the request to stop is made. -----
 
-/// The place where tasks wait for the workers. A request asks all workers to stop. The request is never taken
+/// A desk on which tasks wait for the workers. A request asks all workers to stop. The request is never taken
 /// back.
 pub struct Desk<T> {
     state: Mutex<State<T>>,
@@ -96,8 +96,8 @@ impl<T> Worker<T> {
     }
 
     /// Runs `step` as a whole: until the step ends, no request cuts off this worker's `take()`. Steps may be
-    /// nested; then only the end of the outermost step counts. A panic also ends the step, and this call
-    /// passes the panic on.
+    /// nested; then a request has an effect on `take()` only after the outermost step has ended. A panic also
+    /// ends the step, and this call passes the panic on.
     pub fn masked<R>(&self, step: impl FnOnce() -> R) -> R {
         self.steps.fetch_add(1, Ordering::SeqCst);
         let _end = End(&self.steps);
@@ -114,7 +114,7 @@ impl<T> Worker<T> {
     }
 
     /// Takes two tasks that belong together, the older one first. The call takes the first task as soon as
-    /// there is one. Until then, a request can end the call, and no task is taken; afterwards the call
+    /// there is one. Before the call has taken the first task, a request ends the call; after that, the call
     /// returns both tasks.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         let first = self.take()?;

@@ -1,4 +1,4 @@
-//! A worker that can be asked to stop, and steps of its work that no request cuts off.
+//! A worker that can be asked to stop. The request does not cut off a step that the worker has begun.
 //!
 //! This is the only file to edit. `cargo test -p ex13-whole-step` checks your answer.
 #![allow(unused)]
@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The error of a call whose wait was cut off, because the worker was asked to stop.
+/// The error of a call that failed because the worker was asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
 // ----- Given, and right as it is: the desk, where tasks wait and where the request to stop is made. -----
 
-/// The place where tasks wait for the workers. A request asks all workers to stop; the request is never taken
+/// A desk on which tasks wait for the workers. A request asks all workers to stop; the request is never taken
 /// back.
 pub struct Desk<T> {
     state: Mutex<State<T>>,
@@ -81,8 +81,8 @@ impl<T> Worker<T> {
     }
 
     /// Runs `step` as a whole: until the step ends, no request cuts off this worker's `take()`. Steps may be
-    /// nested; then only the end of the outermost step counts. A panic also ends the step, and this call
-    /// passes the panic on.
+    /// nested; then a request has an effect on `take()` only after the outermost step has ended. A panic also
+    /// ends the step, and this call passes the panic on.
     pub fn masked<R>(&self, step: impl FnOnce() -> R) -> R {
         todo!("run the step, and know for how long you are in it")
     }
@@ -94,8 +94,8 @@ impl<T> Worker<T> {
     }
 
     /// Takes two tasks that belong together, the older one first; takes the first task as soon as there is
-    /// one. Until then, a request ends the call, and no task is taken; afterwards the call returns both
-    /// tasks.
+    /// one. Before the call has taken the first task, a request ends the call; after that, the call returns
+    /// both tasks.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         todo!("take two tasks, or none")
     }

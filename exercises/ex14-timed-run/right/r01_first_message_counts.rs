@@ -9,7 +9,8 @@ use crate::sync::mpsc;
 /// A length of time in milliseconds.
 pub type Millis = u64;
 
-/// Calls a function when a time is up. The tests have their own alarms, which ring when the test says so.
+/// A clock with alarms; each alarm calls a function when its time is up. The tests have their own alarms,
+/// which ring when the test says so.
 pub trait Alarms {
     /// Sets an alarm, which calls `ring` once, after `limit`, on a thread other than the caller's. With a
     /// limit of 0, `set` calls `ring` at once, on the calling thread, before it returns.
@@ -47,11 +48,11 @@ enum Event<T> {
     Interrupted,
 }
 
-/// Runs the job on `executor`, and waits for its result, for at most `limit`.
+/// Runs the job on `executor`, and waits at most `limit` for the job's result.
 ///
 /// Three events end the wait: the end of the job, the alarm, and a request to the caller to stop. The first
-/// of these events counts. If the first event is not the end of the job, the job is told to stop, or never
-/// begins, and the call returns without waiting for the job. No other thread or task is told to stop.
+/// of these events counts. If the alarm or the request comes first, the job is told to stop or never begins,
+/// and the call returns without waiting for the job. No other thread or task is told to stop.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     alarms: &dyn Alarms,

@@ -1,5 +1,5 @@
-//! Right: the underlying executor has at most one entry for the line. While the executor decides about that
-//! entry, other submitters wait.
+//! Right: at any time, the underlying executor has at most one entry, which is a closure that runs the line.
+//! While the executor decides about that entry, other submitters wait.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -13,7 +13,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Takes jobs and calls them.
@@ -44,7 +45,7 @@ struct Line {
 struct State {
     jobs: VecDeque<Job>,
     entry: Entry,
-    /// The number of entries that have been offered so far.
+    /// The number of entries that submitters have offered to the underlying executor so far.
     offers: u64,
 }
 
@@ -59,7 +60,7 @@ enum Entry {
 }
 
 impl<E: Executor + 'static> SerialExecutor<E> {
-    /// Makes an empty line of jobs over an executor.
+    /// Makes an empty line of jobs that uses the given executor.
     pub fn new(below: E) -> Self {
         Self { below, line: Arc::default() }
     }

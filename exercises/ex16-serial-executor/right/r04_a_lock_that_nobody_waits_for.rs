@@ -12,7 +12,8 @@ use crate::sync::{Arc, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Takes jobs and calls them.
@@ -41,7 +42,7 @@ struct Line {
 }
 
 impl<E: Executor + 'static> SerialExecutor<E> {
-    /// Makes an empty line of jobs over an executor.
+    /// Makes an empty line of jobs that uses the given executor.
     pub fn new(below: E) -> Self {
         Self { below, line: Arc::default() }
     }

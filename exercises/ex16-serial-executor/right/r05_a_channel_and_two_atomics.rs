@@ -1,5 +1,5 @@
 //! Right: the line is a channel. One atomic contains the number of jobs in the channel, and another atomic
-//! tells whether the line moves.
+//! tells whether an entry runs the line.
 #![allow(unused)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,8 @@ use crate::sync::{Arc, Mutex, mpsc};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Takes jobs and calls them.
@@ -43,7 +44,7 @@ struct Line {
 }
 
 impl<E: Executor + 'static> SerialExecutor<E> {
-    /// Makes an empty line of jobs over an executor.
+    /// Makes an empty line of jobs that uses the given executor.
     pub fn new(below: E) -> Self {
         let (join, places) = mpsc::channel();
         let line =
@@ -70,8 +71,8 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 
 impl Line {
     fn run(&self) {
-        // A submitter may add a place while the flag is still set, and then the submitter's entry returns. So
-        // this thread checks the number again after it has cleared the flag.
+        // If a submitter adds a place while the flag is still set, the submitter's entry returns without
+        // running a job. So this thread checks the number again after it has cleared the flag.
         while self.waiting.load(SeqCst) > 0 {
             if self.moves.swap(true, SeqCst) {
                 return;
@@ -86,7 +87,7 @@ impl Line {
         }
     }
 
-    /// Takes the next place out of the line, if the number of places is not zero.
+    /// Takes the first place out of the line; returns `None` if the line has no place.
     fn next(&self) -> Option<Place> {
         if self.waiting.load(SeqCst) == 0 {
             return None;

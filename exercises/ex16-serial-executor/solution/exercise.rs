@@ -12,7 +12,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Takes jobs and calls them.
@@ -48,7 +49,7 @@ struct State {
 }
 
 impl<E: Executor + 'static> SerialExecutor<E> {
-    /// Makes an empty line of jobs over an executor.
+    /// Makes an empty line of jobs that uses the given executor.
     pub fn new(below: E) -> Self {
         Self { below, line: Arc::default() }
     }
@@ -70,7 +71,7 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 }
 
 impl Line {
-    /// Puts a job at the end of the line, and returns its number.
+    /// Puts a job at the end of the line, and returns the job's number.
     fn join(&self, job: Job) -> u64 {
         let mut state = self.state.lock().unwrap();
         state.submitted += 1;
@@ -103,8 +104,8 @@ impl Line {
         !mem::replace(&mut state.moves, true)
     }
 
-    /// Takes the next job, or stops running the line if there is none. The check for a job and the change of
-    /// the flag are one step, under one lock.
+    /// Takes the next job, or stops running the line if there is none. The method checks for a job and
+    /// changes the flag in one step, under one lock.
     fn next(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let next = state.jobs.pop_front();

@@ -14,7 +14,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Takes jobs and calls them.
@@ -31,11 +32,12 @@ pub trait Executor: Send + Sync {
 /// executor calls them.
 pub struct SerialExecutor<E> {
     below: E,
-    // The closure that the underlying executor gets needs the line, too: how does the closure get the line?
+    // You give the underlying executor a closure that uses the line: how does this closure get access to the
+    // line?
 }
 
 impl<E: Executor + 'static> SerialExecutor<E> {
-    /// Makes an empty line of jobs over an executor.
+    /// Makes an empty line of jobs that uses the given executor.
     pub fn new(below: E) -> Self {
         todo!("make an empty line")
     }

@@ -15,7 +15,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -34,7 +35,8 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 // ----- Yours. -----
 
 /// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time, no
-/// matter on which thread the underlying executor calls them. The jobs of one key are its stripe.
+/// matter on which thread the underlying executor calls them. The jobs of one key form the stripe of this
+/// key.
 pub struct StripedExecutor<K, E> {
     below: E,
     offers: AtomicU64,
@@ -47,7 +49,7 @@ struct Stripes<K> {
     decided: Condvar,
 }
 
-/// A stripe. Each key has a stripe while it has an entry that was offered or taken.
+/// A stripe. A key has a stripe while an entry of this key is offered or taken.
 struct Stripe {
     jobs: VecDeque<Job>,
     /// The number of the offered entry; `None` after the entry was taken.

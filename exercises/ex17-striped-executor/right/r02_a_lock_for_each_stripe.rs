@@ -1,5 +1,5 @@
-//! Right: each stripe has a lock, and is closed before it is taken out of the map; if a thread finds a stripe
-//! closed, it looks for a stripe again.
+//! Right: each stripe has a lock, and is closed before it is removed from the map. If a thread finds its
+//! stripe closed, the thread looks for a stripe in the map again.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};
@@ -14,7 +14,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -33,13 +34,14 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 // ----- Yours. -----
 
 /// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time, no
-/// matter on which thread the underlying executor calls them. The jobs of one key are its stripe.
+/// matter on which thread the underlying executor calls them. The jobs of one key form the stripe of this
+/// key.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
 }
 
-/// Each stripe has a lock of its own, so that the lock of the map is held only to find the stripe.
+/// Each stripe has its own lock, so a thread holds the lock of the map only to find or remove a stripe.
 struct Stripes<K> {
     by_key: Mutex<HashMap<K, Arc<Stripe>>>,
 }
@@ -93,8 +95,8 @@ impl<K: Key> Stripes<K> {
                 Ok(number) => return (stripe, number),
                 Err(back) => job = back,
             }
-            // The stripe is closed. Both this thread and the thread that closed the stripe try to remove it
-            // from the map.
+            // The stripe is closed. Both this thread and the thread that closed the stripe try to remove the
+            // stripe from the map.
             self.remove(key, &stripe);
         }
     }

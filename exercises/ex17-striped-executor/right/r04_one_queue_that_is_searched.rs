@@ -12,7 +12,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -31,7 +32,8 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 // ----- Yours. -----
 
 /// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time, no
-/// matter on which thread the underlying executor calls them. The jobs of one key are its stripe.
+/// matter on which thread the underlying executor calls them. The jobs of one key form the stripe of this
+/// key.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
@@ -89,8 +91,8 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Runs one job after the other, while there is a job whose key has no running job. A job that must still
-    /// wait will be run by the entry that runs the previous job of its key.
+    /// Runs one job after the other, while there is a job whose key has no running job. If a job must still
+    /// wait, the entry that runs the previous job of the same key will run this job, too.
     fn run(&self) {
         let mut last = None;
         while let Some((key, job)) = self.next(last.take()) {

@@ -14,7 +14,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -33,7 +34,8 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 // ----- Yours. -----
 
 /// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time, no
-/// matter on which thread the underlying executor calls them. The jobs of one key are its stripe.
+/// matter on which thread the underlying executor calls them. The jobs of one key form the stripe of this
+/// key.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
@@ -44,7 +46,7 @@ struct Stripes<K> {
 }
 
 struct State<K> {
-    /// The stripes that have jobs or are moving. The map has no other keys.
+    /// The stripes that have jobs or are moving. A key without a stripe is not in the map.
     by_key: HashMap<Arc<K>, Stripe>,
     /// The number of jobs that have been put into a stripe so far.
     submitted: u64,
@@ -81,7 +83,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Puts a job at the end of the key's stripe, and returns its number.
+    /// Puts a job at the end of the key's stripe, and returns the job's number.
     fn join(&self, key: &Arc<K>, job: Job) -> u64 {
         let mut state = self.state.lock().unwrap();
         state.submitted += 1;

@@ -1,5 +1,4 @@
-//! Right: one thread watches the time, and a second thread gives the executor the runs that the first has
-//! found due.
+//! Right: one thread finds the runs that are due, and a second thread gives these runs to the executor.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -16,8 +15,8 @@ pub type Millis = u64;
 /// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
 pub const NEVER: Millis = Millis::MAX;
 
-/// Tells the time, and wakes the one thread that waits for a given time. In the tests, the test advances the
-/// time.
+/// Tells the time, and wakes the one thread that waits for a given time. In the tests, only the test itself
+/// advances the time.
 pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Millis;
@@ -40,8 +39,8 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job);
 }
 
-/// A closure that runs when its time has come, with its own entry as the argument. The closure may panic, and
-/// may be called again after a panic.
+/// A closure that the scheduler runs at a given time. Its argument is the entry of this closure. The closure
+/// may panic, and may be called again after a panic.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
@@ -60,7 +59,7 @@ struct Shared {
 }
 
 struct State {
-    /// The plans of all entries that have not ended, by number.
+    /// The plans of all entries that have not ended, each under the number of its entry.
     plans: BTreeMap<u64, Plan>,
     /// The entries that wait for their time: the time and the number of each.
     waiting: BTreeSet<(Millis, u64)>,
@@ -98,17 +97,17 @@ impl Scheduler {
         Self { shared, threads: Mutex::new(vec![watches.unwrap(), gives.unwrap()]) }
     }
 
-    /// Runs the closure when `delay` has passed, counted from now. With a period the closure runs
-    /// periodically: it is due at its first time and after each further period. After the scheduler was shut
-    /// down, `schedule` only drops the closure.
+    /// Runs the closure after `delay`, counted from now. With a period the closure runs periodically: it is
+    /// due at its first time and after each further period. After the scheduler was shut down, `schedule`
+    /// only drops the closure.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.shared.clock.now().saturating_add(delay);
         let number = self.shared.add(Plan { work: Some(work), due, period });
         TaskHandle { shared: Arc::clone(&self.shared), number }
     }
 
-    /// Ends the thread and drops every closure that waits for its time. The call waits for the thread, but
-    /// not for any run.
+    /// Ends the thread and drops every closure that waits for its time. The call waits for the end of the
+    /// thread, but not for the end of any run.
     pub fn shutdown(&self) {
         let mut state = self.shared.state.lock().unwrap();
         state.is_shut_down = true;
@@ -126,8 +125,8 @@ impl Scheduler {
 }
 
 impl TaskHandle {
-    /// Cancels the entry: no run begins from now on. The closure is dropped at once, or at the end of its run
-    /// if it is running.
+    /// Cancels the entry: from now on, no run of the entry begins. The closure is dropped at once, or at the
+    /// end of its run if it is running.
     pub fn cancel(&self) {
         let mut state = self.shared.state.lock().unwrap();
         let plan = state.plans.remove(&self.number);
@@ -201,7 +200,7 @@ impl Shared {
         Some(Next::Due(number))
     }
 
-    /// Makes one run, as a job of the inner executor.
+    /// Runs an entry's closure once. The inner executor calls this method in a job.
     fn run(self: &Arc<Self>, number: u64) {
         let mut state = self.state.lock().unwrap();
         let Some(mut work) = state.plans.get_mut(&number).and_then(|plan| plan.work.take()) else { return };

@@ -17,8 +17,8 @@ pub type Millis = u64;
 /// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
 pub const NEVER: Millis = Millis::MAX;
 
-/// Tells the time, and wakes the one thread that waits for a given time. In the tests, the test advances the
-/// time.
+/// Tells the time, and wakes the one thread that waits for a given time. In the tests, only the test itself
+/// advances the time.
 pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Millis;
@@ -41,8 +41,8 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job);
 }
 
-/// A closure that runs when its time has come, with its own entry as the argument. The closure may panic, and
-/// may be called again after a panic.
+/// A closure that the scheduler runs at a given time. Its argument is the entry of this closure. The closure
+/// may panic, and may be called again after a panic.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
@@ -56,7 +56,7 @@ pub struct Scheduler {
 /// The state that the scheduler's thread shares with other threads.
 struct Post {
     clock: Arc<dyn Clock>,
-    /// The messages that the thread must handle; `None` after the end.
+    /// The messages that the thread must handle; `None` after the end of the scheduler.
     inbox: Mutex<Option<Vec<Message>>>,
     numbers: AtomicU64,
 }
@@ -68,8 +68,8 @@ struct Message {
     cell: Arc<Cell>,
 }
 
-/// The state of an entry. At any time a message, the thread or a run owns this state; the owner drops it when
-/// the entry ends.
+/// The state of an entry. At any time, this state has one owner: a message, the thread or a run. The owner
+/// drops the state when the entry ends.
 struct Cell {
     period: Option<Millis>,
     inside: Mutex<Inside>,
@@ -96,9 +96,9 @@ impl Scheduler {
         Self { post, thread: Mutex::new(Some(thread)) }
     }
 
-    /// Runs the closure when `delay` has passed, counted from now. With a period the closure runs
-    /// periodically: it is due at its first time and after each further period. After the scheduler was shut
-    /// down, `schedule` only drops the closure.
+    /// Runs the closure after `delay`, counted from now. With a period the closure runs periodically: it is
+    /// due at its first time and after each further period. After the scheduler was shut down, `schedule`
+    /// only drops the closure.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.post.clock.now().saturating_add(delay);
         let number = self.post.numbers.fetch_add(1, Ordering::Relaxed); // any number that no other entry has
@@ -108,8 +108,8 @@ impl Scheduler {
         entry
     }
 
-    /// Ends the thread and drops every closure that waits for its time. The call waits for the thread, but
-    /// not for any run.
+    /// Ends the thread and drops every closure that waits for its time. The call waits for the end of the
+    /// thread, but not for the end of any run.
     pub fn shutdown(&self) {
         let unread = self.post.inbox.lock().unwrap().take();
         drop(unread);
@@ -122,8 +122,8 @@ impl Scheduler {
 }
 
 impl TaskHandle {
-    /// Cancels the entry: no run begins from now on. The closure is dropped at once, or at the end of its run
-    /// if it is running.
+    /// Cancels the entry: from now on, no run of the entry begins. The closure is dropped at once, or at the
+    /// end of its run if it is running.
     pub fn cancel(&self) {
         if let Some(cell) = self.cell.upgrade() {
             let before = cell.put(Inside::Cancelled);

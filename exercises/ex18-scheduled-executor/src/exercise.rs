@@ -18,8 +18,8 @@ pub type Millis = u64;
 /// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
 pub const NEVER: Millis = Millis::MAX;
 
-/// Tells the time, and wakes the one thread that waits for a given time. In the tests, the test advances the
-/// time.
+/// Tells the time, and wakes the one thread that waits for a given time. In the tests, only the test itself
+/// advances the time.
 pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Millis;
@@ -42,8 +42,8 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job);
 }
 
-/// A closure that runs when its time has come, with its own entry as the argument. The closure may panic, and
-/// may be called again afterwards.
+/// A closure that the scheduler runs at a given time. Its argument is the entry of this closure. The closure
+/// may panic, and may be called again afterwards.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
@@ -78,23 +78,23 @@ impl Scheduler {
         todo!("start a thread that gives the executor what is due, and sleeps until the next entry is")
     }
 
-    /// Runs the closure when `delay` has passed, counted from now. With a period the closure runs
-    /// periodically: it is due at its first time and after each further period. After the scheduler was shut
-    /// down, `schedule` only drops the closure.
+    /// Runs the closure after `delay`, counted from now. With a period the closure runs periodically: it is
+    /// due at its first time and after each further period. After the scheduler was shut down, `schedule`
+    /// only drops the closure.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         todo!("note when the closure is due, and make sure that the thread is awake by then")
     }
 
-    /// Ends the thread and drops every closure that waits for its time. The call waits for the thread, but
-    /// not for any run.
+    /// Ends the thread and drops every closure that waits for its time. The call waits for the end of the
+    /// thread, but not for the end of any run.
     pub fn shutdown(&self) {
         todo!("take all entries out, and end the thread")
     }
 }
 
 impl TaskHandle {
-    /// Cancels the entry: no run begins from now on. The closure is dropped at once, or at the end of its run
-    /// if it is running.
+    /// Cancels the entry: from now on, no run of the entry begins. The closure is dropped at once, or at the
+    /// end of its run if it is running.
     pub fn cancel(&self) {
         todo!("take the entry out")
     }

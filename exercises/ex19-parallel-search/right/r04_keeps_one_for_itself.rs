@@ -13,7 +13,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -70,7 +71,7 @@ struct Search {
 }
 
 struct State {
-    /// For each position, the move by which it was first reached; the start was reached by no move.
+    /// For each seen position, the move by which the search first reached it; `None` for the start.
     seen: HashMap<Position, Option<(Move, Position)>>,
     /// The number of positions that were seen and have not been searched completely.
     under_way: usize,
@@ -95,15 +96,16 @@ impl Solver {
         self.search.wait()
     }
 
-    /// Ends the search and every wait for its answer, unless there is an answer already. The call does not
-    /// wait for jobs.
+    /// Ends the search and wakes every caller that waits for the answer, unless there is an answer already.
+    /// The call does not wait for jobs.
     pub fn cancel(&self) {
         self.search.tell(Answer::Cancelled);
     }
 }
 
 impl Search {
-    /// Counts a position as under way, unless it was seen before or the answer is known.
+    /// Counts a position as under way and returns true, unless the position was seen before or the answer is
+    /// known.
     fn is_new(&self, position: Position, reached: Option<(Move, Position)>) -> bool {
         let mut state = self.state.lock().unwrap();
         if state.answer.is_some() {
@@ -132,8 +134,8 @@ impl Search {
         }
     }
 
-    /// Looks at a position, and submits all but one of the positions that come next. The remaining position,
-    /// and the refused positions, are added to `own`.
+    /// Looks at a position, and submits all but one of the new positions to which its moves lead. The
+    /// remaining position, and the refused positions, are added to `own`.
     fn visit(self: &Arc<Self>, position: Position, own: &mut Vec<Position>) {
         if self.is_over() {
             return;
@@ -152,8 +154,8 @@ impl Search {
         }
     }
 
-    /// Subtracts a searched position from the count. The positions that come next were counted before this
-    /// call.
+    /// Subtracts a searched position from the count. All positions that were reached from this position were
+    /// counted before this call.
     fn count_off(&self, panicked: bool) {
         let mut state = self.state.lock().unwrap();
         state.panicked |= panicked;

@@ -1,5 +1,5 @@
-//! Right: all positions are in one queue. Each job searches the position that is first in
-//! the queue when the job begins. If the executor refuses a job, the submitter searches that position itself.
+//! Right: all positions are in one queue. Each job searches the position that is first in the queue when the
+//! job begins. If the executor refuses a job, the submitter does the work of this job itself.
 #![allow(unused)]
 
 use std::collections::hash_map::Entry;
@@ -14,7 +14,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -71,7 +72,7 @@ struct Search {
 }
 
 struct State {
-    /// For each position, the move by which it was first reached; the start was reached by no move.
+    /// For each seen position, the move by which the search first reached it; `None` for the start.
     seen: HashMap<Position, Option<(Move, Position)>>,
     /// The positions that wait to be searched. For each of these positions there is a job, or a thread whose
     /// job was refused.
@@ -99,15 +100,16 @@ impl Solver {
         self.search.wait()
     }
 
-    /// Ends the search and every wait for its answer, unless there is an answer already. The call does not
-    /// wait for jobs.
+    /// Ends the search and wakes every caller that waits for the answer, unless there is an answer already.
+    /// The call does not wait for jobs.
     pub fn cancel(&self) {
         self.search.tell(Answer::Cancelled);
     }
 }
 
 impl Search {
-    /// Counts a position as under way, unless it was seen before or the answer is known.
+    /// Counts a position as under way and returns true, unless the position was seen before or the answer is
+    /// known.
     fn is_new(&self, position: Position, reached: Option<(Move, Position)>) -> bool {
         let mut state = self.state.lock().unwrap();
         if state.answer.is_some() {
@@ -139,8 +141,8 @@ impl Search {
         }
     }
 
-    /// Looks at a position, and counts the positions that come next. Returns the number of refused jobs for
-    /// the new positions.
+    /// Looks at a position, and counts the new positions to which its moves lead. Returns the number of
+    /// refused jobs for the new positions.
     fn visit(self: &Arc<Self>, position: Position) -> usize {
         if self.is_over() {
             return 0;
@@ -154,8 +156,8 @@ impl Search {
         moves.filter(|next| refused(*next)).count()
     }
 
-    /// Subtracts a searched position from the count. The positions that come next were counted before this
-    /// call.
+    /// Subtracts a searched position from the count. All positions that were reached from this position were
+    /// counted before this call.
     fn count_off(&self, panicked: bool) {
         let mut state = self.state.lock().unwrap();
         state.panicked |= panicked;

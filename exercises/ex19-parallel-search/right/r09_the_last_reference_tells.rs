@@ -14,7 +14,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -77,7 +78,7 @@ struct UnderWay {
 }
 
 struct State {
-    /// For each position, the move by which it was first reached; the start was reached by no move.
+    /// For each seen position, the move by which the search first reached it; `None` for the start.
     seen: HashMap<Position, Option<(Move, Position)>>,
     panicked: bool,
     answer: Option<Answer>,
@@ -103,8 +104,8 @@ impl Solver {
         self.search.wait()
     }
 
-    /// Ends the search and every wait for its answer, unless there is an answer already. The call does not
-    /// wait for jobs.
+    /// Ends the search and wakes every caller that waits for the answer, unless there is an answer already.
+    /// The call does not wait for jobs.
     pub fn cancel(&self) {
         self.search.tell(Answer::Cancelled);
     }
@@ -176,7 +177,7 @@ fn run(under_way: &Arc<UnderWay>, first: Position) {
     }
 }
 
-/// Looks at a position, and submits the positions that come next.
+/// Looks at a position, and submits the new positions to which its moves lead.
 fn visit(under_way: &Arc<UnderWay>, position: Position, own: &mut Vec<Position>) {
     let search = &under_way.search;
     if search.is_over() {

@@ -1,5 +1,5 @@
-//! A solver: with any executor, it searches many positions of a puzzle at the same time, and knows when there
-//! is no solution.
+//! A solver that searches many positions of a puzzle at the same time, on any executor, and detects that
+//! there is no solution.
 //!
 //! This is the only file to edit. `cargo test -p ex19-parallel-search` checks your answer.
 #![allow(unused)]
@@ -16,7 +16,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error with which `execute` refuses a job; it contains that job, which was not called.
+/// The error that `execute` returns when it refuses a job. The error contains the refused job, which was not
+/// called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -78,8 +79,8 @@ impl Solver {
         todo!("give the start to the executor, unless that was done, and wait until there is an answer")
     }
 
-    /// Ends the search and every wait for its answer, unless there is an answer already. The call does not
-    /// wait for jobs.
+    /// Ends the search and wakes every caller that waits for the answer, unless there is an answer already.
+    /// The call does not wait for jobs.
     pub fn cancel(&self) {
         todo!("tell all waiting threads that the search was cancelled, unless there is another answer")
     }

@@ -1,4 +1,4 @@
-//! A concurrent search that knows when there is no solution. The exercise is in `src/exercise.rs`;
+//! A concurrent search that detects when there is no solution. The exercise is in `src/exercise.rs`;
 //! `README.md` says what to do.
 
 // Re-exports the real locks and threads. The tests also compile the exercise with the locks and threads of a

@@ -1,8 +1,8 @@
 //! The properties of the slot and of the flags; each property is a function. `exercise.toml` lists the
 //! properties and says what each of them promises.
 //!
-//! The model itself reports every case in which two threads use plain memory at the same time. So the
-//! properties only make threads call the slot and the flags at the same time. The properties are small,
+//! The model itself reports every case in which two threads use plain memory at the same time. So a property
+//! only has to make several threads use the slot or the flags at the same time. The properties are small,
 //! because the model tries every possible run.
 
 use exercises_harness::{expect, fail};

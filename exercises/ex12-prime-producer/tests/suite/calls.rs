@@ -77,7 +77,7 @@ pub fn put(queue: &Queue<u64>, item: u64) {
     put_or(NOT_WOKEN, queue, item);
 }
 
-/// Puts an item. `cause` is the likely cause if the put never ends.
+/// Puts an item. `cause` is the likely cause if `put` never returns.
 pub fn put_or(cause: &str, queue: &Queue<u64>, item: u64) {
     if expect("put()", cause, || queue.put(item)).is_err() {
         fail(
@@ -99,7 +99,7 @@ pub fn take(queue: &Queue<u64>, expected: u64) {
     }
 }
 
-/// Takes the remaining items of a cancelled queue, which must be the two in `expected`.
+/// Takes the remaining items of a cancelled queue; they must be the two items in `expected`.
 pub fn take_the_rest(queue: &Queue<u64>, expected: [u64; 2], cause: &str) {
     let taken: [_; 4] =
         std::array::from_fn(|_| at_once("take() after cancel()", NOT_REACHED, || queue.take()));
@@ -120,7 +120,7 @@ pub fn cancel(queue: &Queue<u64>) {
     at_once("cancel() of the queue", ASKS_ONLY, || queue.cancel());
 }
 
-/// Starts two threads that wait in `call`, and fails if they do not wait.
+/// Starts two threads that both make the call `call`, and fails unless both threads wait in this call.
 pub fn two_that_wait<R: Send + 'static>(
     name: &str,
     queue: &Arc<Queue<u64>>,
@@ -130,9 +130,9 @@ pub fn two_that_wait<R: Send + 'static>(
     start_two(name, queue, came_back, call, 0)
 }
 
-/// Starts two threads that wait in `call`; the thread whose call ends first waits for the other thread. So if
-/// the other thread stays asleep, its own notification is missing: the first thread has not ended, and so has
-/// not woken it.
+/// Starts two threads that wait in `call`; the thread whose call ends first waits for the other thread. While
+/// the first thread waits, it cannot wake the other thread. So if the other thread stays asleep, the
+/// notification for the other thread is missing.
 pub fn two_that_meet<R: Send + 'static>(
     name: &str,
     queue: &Arc<Queue<u64>>,

@@ -174,8 +174,8 @@ pub fn nobody_sleeps_beside_room_or_an_item() {
 }
 
 /// Tests two threads that make the same call. A thread may be woken for an item or a free place, and then
-/// find that the other thread was faster. The test itself does not wait in a call of the queue, so no wait of
-/// the test hides a mistake.
+/// find that the other thread was faster. The test's own thread never waits in the queue, because such a wait
+/// can hide a mistake.
 fn who_comes_too_late_is_woken_the_next_time() {
     let cause = "a thread was woken, found that another thread had been faster, and waits again: the next item or the \
                  next room has to wake it, too. If you count the waiting threads, count a thread each time that it begins \

@@ -42,8 +42,8 @@ fn put(desk: &Desk<u32>, task: u32) {
     at_once("put()", DOES_NOT_WAIT, || desk.put(task));
 }
 
-/// A call that is under way on its own thread, with its own worker. `cause` is the likely cause if the call
-/// does not return.
+/// A call that runs on its own thread, with its own worker. `cause` is the likely cause if the call does not
+/// return.
 struct Call {
     what: &'static str,
     cause: &'static str,
@@ -97,7 +97,7 @@ fn take_pair(worker: &Worker<u32>) -> Taken {
     worker.take_pair().map(|(first, second)| vec![first, second])
 }
 
-/// Fails unless the given tasks were taken.
+/// Fails unless the call `what` has taken the given tasks.
 fn is_given(what: &str, taken: Taken, tasks: &[u32], cause: &str) {
     match taken {
         Err(Cancelled) => fail(&format!("{what} failed: the worker was asked to stop"), cause),
@@ -120,8 +120,8 @@ fn is_refused(what: &str, taken: Taken, desk: &Desk<u32>, left: usize, cause: &s
     }
 }
 
-/// Runs `work` twice: once a request and then a task come while `work` waits, and once a request comes before
-/// `work` begins.
+/// Runs `work` twice. In the first run, the request comes while `work` waits; in the second run, the request
+/// comes before `work` begins.
 fn gets_its_task_all_the_same(what: &'static str, cause: &'static str, work: fn(&Worker<u32>) -> Taken) {
     for before in [false, true] {
         let desk = desk(&[]);
@@ -150,7 +150,7 @@ fn and_no_more(worker: &Worker<u32>, taken: Taken) -> Taken {
     taken
 }
 
-/// Fails unless the request and `left` tasks are still there.
+/// Fails unless the desk still has the request and `left` tasks.
 fn still_asks(desk: &Desk<u32>, left: usize) {
     if !desk.is_cancelled() {
         fail("is_cancelled() is false, though a thread has called cancel()", "a request is never taken back");
@@ -389,7 +389,8 @@ pub fn no_task_is_lost() {
     is_refused("take() afterwards", last, &desk, 4 - taken.len(), SWALLOWED);
 }
 
-/// Makes `depth` nested steps; each step takes a task before its inner step, and another one after it.
+/// Runs `depth` nested steps; each step takes one task before its inner step and one task after its inner
+/// step.
 fn nested(worker: &Worker<u32>, depth: u32, taken: &mut Vec<u32>) {
     if depth > 0 {
         worker.masked(|| {

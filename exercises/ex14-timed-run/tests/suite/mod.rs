@@ -144,7 +144,7 @@ impl Alarms for World {
     }
 }
 
-/// The thread that calls timed_run(), as a task with a token.
+/// The thread that calls timed_run(); this call is a task and has a token.
 struct Caller {
     token: CancelToken,
     thread: thread::JoinHandle<Outcome>,
@@ -206,7 +206,7 @@ fn quick() -> Job<u32> {
     })
 }
 
-/// Makes a job that stores the token under which it runs, then calls `rest`, and returns 7.
+/// Makes a job that stores its own token, then calls `rest`, and returns 7.
 fn with_token(tell: &Arc<Shared<Option<CancelToken>>>, rest: impl FnOnce() + Send + 'static) -> Job<u32> {
     let tell = Arc::clone(tell);
     let rest: Box<dyn FnOnce() + Send> = Box::new(rest);

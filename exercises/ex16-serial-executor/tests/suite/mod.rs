@@ -50,7 +50,7 @@ const SPINS: &str = "a caller that waits until the underlying executor has decid
 
 type Line<E> = SerialExecutor<Arc<E>>;
 
-/// A record of the actions of a property's jobs.
+/// Records what the jobs of a property do.
 struct Log {
     begun: Shared<Vec<u32>>,
     running: Shared<Option<u32>>,
@@ -419,9 +419,9 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     what_was_called_early_will_not_come_again(MANY, || {});
 }
 
-/// While job 1 runs, other jobs are taken, and every closure that the executor was given for these jobs is
-/// called and returns. After that, the executor refuses everything. So only the call in which job 1 runs can
-/// still run the other jobs.
+/// While job 1 runs, other jobs are submitted. The underlying executor calls every closure that it gets for
+/// these jobs, and each call returns before job 1 ends. After these calls, the executor refuses everything.
+/// So only the call in which job 1 runs can still run the other jobs.
 fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     let (below, log) = (Desk::new(), Log::new());
     let line = line(&below);
@@ -450,7 +450,7 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     log.check(&(1..=jobs).collect::<Vec<u32>>(), IN_THE_MIDDLE);
 }
 
-/// A number of jobs: greater than the number after which a fair line lets other lines go first.
+/// A number of jobs: more jobs than a fair line runs before it lets other lines go first.
 const MANY: u32 = 70;
 
 /// The outcome of a job that was executed on another thread.
@@ -470,9 +470,9 @@ where
     (on_a_thread(name, Box::new(work)), fate)
 }
 
-/// Checks that each of these jobs has run if it was taken, and can still be run if it was given back. The
-/// jobs that were given back are checked first: if a call gave back the wrong job, this mistake explains why
-/// the other job does not run.
+/// Checks that each of these jobs has run if it was taken, and can still be run if it was given back. Checks
+/// the jobs that were given back before all other jobs: if a call gave back the wrong job, this mistake
+/// explains why the other job does not run.
 fn check_fates(log: &Log, fates: &[(u32, Fate)]) {
     let mut taken = Vec::new();
     for (number, fate) in fates {

@@ -174,9 +174,9 @@ impl Log {
         }
     }
 
-    /// Checks that each of these jobs has run if it was taken, and can still be run if it was given back. The
-    /// jobs that were given back are checked first: if a call gave back the wrong job, this mistake explains
-    /// why another job does not run.
+    /// Checks that each of these jobs has run if it was taken, and can still be run if it was given back.
+    /// Checks the jobs that were given back before all other jobs: if a call gave back the wrong job, this
+    /// mistake explains why another job does not run.
     pub(super) fn check_fates(&self, fates: &[(u32, Fate)]) {
         let mut taken = Vec::new();
         for (number, fate) in fates {

@@ -395,9 +395,9 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     what_was_called_early_will_not_come_again(3, jobs::panics);
 }
 
-/// While job 1 runs, other jobs of its key are taken, and all entries that the executor was given for these
-/// jobs are called and return. After that, the executor refuses everything. So only the entry that runs job 1
-/// can still run the other jobs.
+/// While job 1 runs, other jobs of the same key are submitted. The underlying executor calls every entry that
+/// it gets for these jobs, and each call returns before job 1 ends. After these calls, the executor refuses
+/// everything. So only the entry that runs job 1 can still run the other jobs.
 fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     let below = Desk::new();
     let trial = Trial::over(&below);
@@ -421,7 +421,7 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     trial.check_keys("all jobs have ended");
 }
 
-/// A number of jobs: greater than the number after which a fair stripe lets other stripes go first.
+/// A number of jobs: more jobs than a fair stripe runs before it lets other stripes go first.
 const MANY: u32 = 70;
 
 pub fn others_may_come_while_the_executor_decides() {

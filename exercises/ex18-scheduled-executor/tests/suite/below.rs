@@ -56,7 +56,7 @@ impl Desk {
         expect("waiting for the executor to be given a job", cause, || self.given.wait_for(jobs));
     }
 
-    /// Calls, on the calling thread, the jobs that were kept.
+    /// Calls the kept jobs on the current thread.
     pub(super) fn call_all(&self, cause: &str) {
         while let Some(job) = self.jobs.with(VecDeque::pop_front) {
             step("the executor calls its jobs");

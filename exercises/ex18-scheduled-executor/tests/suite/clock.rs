@@ -8,7 +8,7 @@ use crate::sync::Arc;
 
 pub(super) struct Hands {
     state: Shared<State>,
-    /// The number of changes of the time and of calls of `wake`.
+    /// Counts the changes of the time and the calls of `wake`.
     turns: Counter,
 }
 

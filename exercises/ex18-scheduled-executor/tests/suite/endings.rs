@@ -1,4 +1,5 @@
-//! The properties about how entries end: by a cancel, after their last run, or with the scheduler.
+//! The properties about the end of an entry: by `cancel()`, after its last run, or at the end of the
+//! scheduler.
 
 use exercises_harness::{fail, live_threads};
 

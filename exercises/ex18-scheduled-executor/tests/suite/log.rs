@@ -45,7 +45,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// A value that a closure has captured.
+/// A value that a closure captures; the drop of this value records that the closure was dropped.
 struct Captured {
     log: Arc<Log>,
     number: u32,
@@ -251,7 +251,7 @@ impl Trial {
         expect("shutdown()", cause, || self.scheduler.shutdown());
     }
 
-    /// Waits for the runs that the inner executor has on its own threads.
+    /// Waits for the end of all threads of the inner executor.
     pub(super) fn join(&self) {
         if let Some(threads) = &self.threads {
             threads.join(DROPPED);

@@ -30,7 +30,7 @@ pub(super) struct Board {
     /// The positions for which the search has called `is_solved`, and those for which it has called `moves`.
     looked_at: Shared<Vec<Position>>,
     moved_from: Shared<Vec<Position>>,
-    /// True if the answer is known, and every call that was begun before has ended or waits at a gate.
+    /// True if the answer is known, and every call that began before the answer has ended or waits at a gate.
     over: Shared<bool>,
     /// The lowest and the highest stack address at which `is_solved` ran.
     stack: Shared<Option<(usize, usize)>>,
@@ -70,7 +70,7 @@ impl Board {
         looked_at
     }
 
-    /// Notes that from now on the search must ask nothing more.
+    /// Records that the answer is known: from now on, the search must ask nothing more.
     pub(super) fn is_over(&self) {
         step("the answer is known");
         self.over.with(|over| *over = true);

@@ -65,7 +65,7 @@ const CANCELLED: &str = "a cancel is an answer of its own, and the first answer 
 const ONE_SEARCH: &str = "the first call of solve() begins the search, and all other calls wait for its answer: \
                           checking whether the search has begun, and noting that it has, is one step";
 
-/// Waits until every job that the executor has called has returned.
+/// Waits until all jobs that the executor calls on its threads have returned.
 fn join(threads: &Threads) {
     threads
         .join("a job that the executor has called does not return: a job must not wait for another thread");
@@ -400,11 +400,11 @@ pub fn a_refused_position_is_searched() {
     }
 }
 
-/// The number of positions in a row.
+/// The number of positions of a puzzle in which each position has one move, to the next position.
 const LINE: u32 = 100;
 
-/// A number of bytes of stack. A search without nested calls uses fewer bytes of stack than this number; a
-/// search with nested calls uses more.
+/// A limit for the stack of a search, in bytes. A search without nested calls uses fewer bytes of stack than
+/// this limit; a search with nested calls uses more.
 const DEEP: usize = 64 * LINE as usize;
 
 pub fn refusals_do_not_nest() {

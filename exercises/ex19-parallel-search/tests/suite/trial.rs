@@ -32,7 +32,7 @@ impl Trial {
         answer
     }
 
-    /// Asks for the answer on another thread.
+    /// Calls `solve()` on another thread.
     pub(super) fn asks(self: &Arc<Self>, name: &str, cause: &'static str) -> Asked {
         let (trial, answer) = (Arc::clone(self), Arc::<Shared<Option<Answer>>>::default());
         let told = Arc::clone(&answer);
