@@ -5,9 +5,9 @@
 //! User code runs in many places: in tasks, in callbacks, and in the `Drop` of the values that a task has
 //! captured or returned. A panic in user code must not end a thread, leave a lock locked, or make a count
 //! wrong. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`] drops a user's value.
-//! `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. After a shutdown hook has
-//! called `exit`, neither `contain` nor `discard` lets the hook continue: the payload of that unwinding is a
-//! [`Departure`], not a panic.
+//! `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. When a shutdown hook calls
+//! `exit`, its thread unwinds with a [`Departure`], which is not a panic. `contain` and `discard` do not stop
+//! this unwinding.
 //!
 //! # Who gets a report
 //!

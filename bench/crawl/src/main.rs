@@ -25,7 +25,7 @@ const RATE: Goal = Goal::AtLeast(1.5);
 const CPU: Goal = Goal::AtMost(0.25);
 const MEMORY: Goal = Goal::AtMost(200.0);
 
-/// The sites whose difference in memory is measured.
+/// The numbers of pages of two sites: the memory of a crawl is compared between them.
 const LARGE: [usize; 2] = [50_000, 200_000];
 
 /// Compares `crawl` with `wget -r` on a site of small files that nginx serves

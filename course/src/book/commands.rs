@@ -16,7 +16,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
-/// Commands of Cargo that name no package, and commands that pages tell readers to install.
+/// Cargo's commands that name no package, and the commands that a reader installs because a page says so.
 const OTHERS: [&str; 12] = [
     "--version",
     "--help",

@@ -1,5 +1,6 @@
 //! Draws a figure of the pages that need other pages: a line for each chapter, and an arc from each page to
-//! each later page that needs it. Exercises are named beside their page, and each exercise has its own arcs.
+//! each later page that needs it. The name of an exercise stands at the right of its page's line, and each
+//! exercise has its own arcs.
 //!
 //! No arc leads upwards: [`order`](crate::book::order) reports every page or exercise that needs a later one.
 

@@ -97,7 +97,7 @@ impl Drawing {
         }
     }
 
-    /// Returns true if the worker waits for a half when this event has happened.
+    /// Returns true if, after this event, the worker waits for a half.
     fn waits_after(log: &[Event], number: usize) -> bool {
         let own = log[..=number].iter().filter(|event| event.worker == log[number].worker);
         own.fold(0, |waits, event| match event.what {

@@ -19,7 +19,7 @@ impl CancelToken {
     ///
     /// The callback runs at most once, on the thread that cancels the token, outside any task. If the token
     /// is already cancelled, the callback runs at once, on the calling thread. Before the callbacks run, the
-    /// cancellation wakes all threads whose waits in this crate obey the token (see
+    /// cancellation wakes all threads that wait in this crate and whose wait obeys the token (see
     /// [`cancel`](Self::cancel)). Then the callbacks run in order of registration. If one callback panics,
     /// the other callbacks still run. The drop of the [`Registration`] deregisters the callback;
     /// [`Registration::keep`] leaves the callback registered. If the cancellation wakes a task, and the task

@@ -179,11 +179,11 @@ impl CancelToken {
     /// Asks all code that has this token, or one of its descendants, to stop.
     ///
     /// First this token and all its descendants are marked, so that every later check sees the request. Then
-    /// the call wakes the threads whose waits in this crate obey one of these tokens. Last, the callbacks of
-    /// [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: first the callbacks of
-    /// this token, then the callbacks of its children, level by level. So when a callback runs, its token and
-    /// all descendants of that token are already cancelled, and the threads whose waits obey these tokens
-    /// were woken. Therefore a callback can wait for one of the woken threads.
+    /// the call wakes each thread that waits in this crate, if its wait obeys one of these tokens. Last, the
+    /// callbacks of [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: first the
+    /// callbacks of this token, then the callbacks of its children, level by level. So when a callback runs,
+    /// its token and all descendants of that token are already cancelled, and the threads whose waits obey
+    /// these tokens were woken. Therefore a callback can wait for one of the woken threads.
     ///
     /// Returns true if this call made the request, and false if the request had been made before. In both
     /// cases, the token and all its descendants are marked when the call returns. If the call returns false,

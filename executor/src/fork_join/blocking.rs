@@ -21,7 +21,7 @@ use crate::panics::OnDrop;
 /// ```
 ///
 /// # Blocking
-/// Blocks until `f` has returned. Meanwhile the stand-in runs the jobs that the blocked worker would run.
+/// Blocks until `f` has returned. Meanwhile the stand-in runs jobs in place of the blocked worker.
 #[doc(alias = "ManagedBlocker")]
 #[doc(alias = "managedBlock")]
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {

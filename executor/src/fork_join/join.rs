@@ -24,9 +24,9 @@ use crate::task::borrowed;
 ///
 /// If this worker's queue already offers enough pieces to other workers, a join takes about a nanosecond
 /// longer than two calls. So a recursion may use joins down to small pieces. The recursion should not use
-/// joins down to single elements, because the calls themselves would then take most of the time. In a loop of
-/// joins that each take less than 400 ns, most joins call both closures on this thread, because the hand-over
-/// of a closure would take longer.
+/// joins down to single elements, because the calls themselves then take most of the time. In a loop of joins
+/// that each take less than 400 ns, most joins call both closures on this thread, because the hand-over of a
+/// closure would take longer.
 ///
 /// # Panics
 /// If one of the closures panics, the call panics with the payload of that closure. If `a` panics and no

@@ -15,9 +15,9 @@
 //!
 //! If a waiting worker runs a task, this task lies on the stack on top of the task that waits. When
 //! [`DEPTH`](super::worker::DEPTH) of these tasks lie on the stack, the worker runs no more tasks. A worker
-//! at this depth does not wait either: in a pool with one worker, no thread would run the remaining tasks. So
-//! the new call returns `false`. Then the earlier call, which lies below the new call on the stack, runs the
-//! next task.
+//! at this depth does not wait either, because in a pool with one worker no thread runs the remaining tasks
+//! during that wait. So the new call returns `false`. Then the earlier call, which lies below the new call on
+//! the stack, runs the next task.
 
 use std::cell::Cell;
 use std::rc::Rc;

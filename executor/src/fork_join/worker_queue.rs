@@ -244,8 +244,8 @@ impl WorkerQueue {
         self.length.load(Ordering::Relaxed)
     }
 
-    /// Returns whether there is a job in the queue. Takes the lock, so that the thread that announces a later
-    /// job sees everything that the calling thread did before.
+    /// Returns whether there is a job in the queue. Takes the lock, so that everything that the calling
+    /// thread did before is visible to the thread that announces a later job.
     pub(super) fn has_jobs(&self) -> bool {
         !self.state.lock().queue.is_empty()
     }

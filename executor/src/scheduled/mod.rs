@@ -19,8 +19,9 @@
 //! 2. No user code delays another deadline: the sleeper runs no user code. There is one exception: if the
 //!    pool's threads were not started when tasks were planned, the sleeper calls the thread factory.
 //!    (`shared`)
-//! 3. Every planned task either runs, or is given back to a caller, or is dropped. The drop of a planned task
-//!    completes its handle as cancelled. Every series ends exactly once. (`shared`, `series_task`)
+//! 3. Every planned task either runs, or is given back to a caller, or is dropped. If a planned task is
+//!    dropped, its handle is completed as cancelled. Every series ends exactly once. (`shared`,
+//!    `series_task`)
 //! 4. Runs of one series never overlap. (`schedule`)
 
 mod rule; // when a series runs next
@@ -116,7 +117,7 @@ use shared::ScheduledShared;
 /// A call that waits for the end of the executor blocks until that end. Any other call blocks only while it
 /// hands a few tasks to the pool. A task that joins another task keeps its thread until the other task has
 /// run, even if the other task is not due yet. On a pool of one thread, a task must not join a delayed task:
-/// the delayed task would never run. A wait for a task that is due later is never reported as
+/// in this case the delayed task never runs. A wait for a task that is due later is never reported as
 /// [starvation](crate::Starvation).
 #[doc(alias = "DelayQueue")]
 #[doc(alias = "ScheduledExecutorService")]

@@ -118,7 +118,7 @@ impl CancellableListener {
     /// The listener and its clones share the mode, so the clones become blocking again, too. If another
     /// `CancellableListener` has a clone, a thread in the [`accept`](Self::accept) of that other listener can
     /// then block in the system. No cancel wakes this thread. So call `into_inner` only when no thread
-    /// accepts any more. The drop of this value leaves the listener non-blocking.
+    /// accepts any more. Dropping this value leaves the listener non-blocking.
     ///
     /// ```
     /// use executor::{CancelToken, CancellableListener};

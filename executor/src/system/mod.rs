@@ -12,7 +12,7 @@
 //! | [`CancellableListener`]: `accept` | wakes the thread; the listener stays as it is | the same |
 //! | [`CancellableChild`]: `wait` | kills the process; `wait` then collects it | the same |
 //!
-//! No call polls the token: a blocked thread sleeps until the call can return. The drop of a value of this
+//! No call polls the token: a blocked thread sleeps until the call can return. Dropping a value of this
 //! module removes the callback that the value has registered.
 //!
 //! # A clear error

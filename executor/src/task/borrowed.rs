@@ -187,7 +187,7 @@ struct ScopedJobSlot {
 }
 
 /// A reference to a lent closure. Another thread may have taken the closure already. If no thread has taken
-/// the closure, dropping the reference drops the closure.
+/// the closure, the closure is dropped when the reference is dropped.
 pub(crate) struct ScopedJob(Arc<ScopedJobSlot>);
 
 impl<'scope> ScopedJobs<'scope> {

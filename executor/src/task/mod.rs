@@ -626,8 +626,8 @@ pub(crate) trait StrandDrain {
     fn handed_out(&self) -> Vec<Task>;
 }
 
-/// A value that must complete a handle. A run of the task completes the handle with the outcome; the drop of
-/// this value completes the handle as cancelled.
+/// A value that must complete a handle. When the task runs, its outcome completes the handle; when this value
+/// is dropped, the handle is completed as cancelled.
 struct CompleteOnDrop(Option<Arc<dyn HandleCell>>);
 
 impl CompleteOnDrop {
@@ -653,7 +653,8 @@ impl Drop for CompleteOnDrop {
 
 type Words = [MaybeUninit<usize>; 3];
 
-/// A `FnOnce() + Send` without its type: in place if it fits into three words, otherwise boxed.
+/// A `FnOnce() + Send` without its type: the closure is stored in place if it fits into three words, and in a
+/// box if it does not.
 struct Closure {
     /// Takes the value out of `data`, and calls or drops it.
     end: unsafe fn(*mut Words, call: bool),

@@ -32,7 +32,7 @@
 //! | 100,000 | 300, 520 | 143, 128 | 236, 231 |
 //!
 //! These figures alone do not justify the heap. But a canceller needs a number with which it finds a task,
-//! and the slot is such a number.
+//! and the slot number serves this purpose.
 //!
 //! # Invariants
 //!

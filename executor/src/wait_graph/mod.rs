@@ -101,7 +101,7 @@ impl Used {
     }
 }
 
-/// Registers the calling thread as a waiting thread. The drop of this value ends the registration.
+/// Registers the calling thread as a waiting thread. Dropping this value ends the registration.
 pub(crate) struct Known {
     key: ThreadKey,
     _asleep: OnDrop<fn()>,

@@ -59,8 +59,8 @@ thread_local! {
 }
 
 /// Runs a task to help the wait, after a search. After this search, the thread searches again only when it
-/// has run half as many tasks as it waits for now. A search looks at all awaited tasks, so a search for each
-/// of a hundred thousand tasks would take too long.
+/// has run half as many tasks as it waits for now. A search looks at all awaited tasks, so it takes too long
+/// to search once for each of a hundred thousand tasks.
 fn help_on(wait: &SleepingThread) -> bool {
     if let Some((collector, tasks)) = collected(wait) {
         CREDIT.with(|credit| credit.set((collector, tasks / 2)));

@@ -71,8 +71,8 @@ pub(crate) enum ComesFrom {
     Places(Vec<Location>),
 }
 
-/// The spare threads that pools have started so that a wait can end. The drop of this value
-/// dismisses these threads.
+/// The spare threads that pools have started so that a wait can end. Dropping this value dismisses these
+/// threads.
 #[derive(Default)]
 pub(crate) struct Relief {
     /// The pool of each spare thread.
@@ -97,7 +97,7 @@ impl Drop for Relief {
 ///
 /// The detector makes the calling thread sleep in the thread's parker. The thread waits for the awaited
 /// thing, without a deadline. If a pool or this thread has done something that can end the wait, the detector
-/// returns at once; otherwise the detector returns after a wake-up. Then the thread must check again whether
+/// returns at once. If not, the detector returns after a wake-up. Then the thread must check again whether
 /// the awaited thing has come. The detector fails if the wait can never end.
 pub(crate) type Detector = fn(Awaited, &Arc<Parker>, &mut Relief) -> Result<(), Starvation>;
 

@@ -202,7 +202,7 @@ impl Barrier {
     }
 
     /// Records that a party has come. Returns the number of the meeting, and the number of missing parties.
-    /// If no party is missing, all parties go on; otherwise the waker joins the wait list.
+    /// If no party is missing, all parties go on. If a party is missing, the waker joins the wait list.
     fn come(&self, waker: &Waker) -> Result<(u64, usize), BarrierError> {
         let mut state = self.state.lock();
         if state.is_broken {

@@ -1,9 +1,10 @@
 //! The errors of waits and submissions: one type for each way in which a call can fail.
 //!
-//! An error gives back the value that the caller would otherwise lose. An error that contains a task or a
-//! handle is defined in a module that knows these types ([`RejectedExecution`](crate::RejectedExecution),
-//! [`JoinError`](crate::JoinError)); the errors in this module contain neither a task nor a handle. All these
-//! errors are `Send`, `Sync` and `'static`, so `?` can turn them into any other error.
+//! An error gives the caller's value back, so that the caller does not lose it. An error that contains a task
+//! or a handle is defined in a module that knows these types
+//! ([`RejectedExecution`](crate::RejectedExecution), [`JoinError`](crate::JoinError)); the errors in this
+//! module contain neither a task nor a handle. All these errors are `Send`, `Sync` and `'static`, so `?` can
+//! turn them into any other error.
 
 use std::error::Error;
 use std::fmt;

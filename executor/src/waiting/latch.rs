@@ -41,9 +41,9 @@ use crate::sync::{Duration, Mutex};
 /// # What is not found
 /// Every thread that has the latch can count it down, so the library does not know which thread will count it
 /// down. A wait for a latch is therefore never reported as [starvation](crate::Starvation). A thread that
-/// waits for a latch counts as a thread that can go on, even if other threads wait for that thread. Suppose
-/// that all threads of a pool wait for a latch, and that only a task in the queue of this pool would count it
-/// down. Then the threads wait for ever, and no error reports this deadlock. To wait for tasks,
+/// waits for a latch counts as able to go on, even if other threads wait for that thread. Suppose that all
+/// threads of a pool wait for a latch, and that only a task in the queue of this pool would count it down.
+/// Then the threads wait for ever, and no error reports this deadlock. To wait for tasks,
 /// [join](crate::TaskHandle::join) their handles, because the library finds a deadlock of joins.
 #[doc(alias = "CountDownLatch")]
 pub struct Latch {

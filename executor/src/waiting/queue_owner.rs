@@ -130,7 +130,7 @@ impl QueueId {
     }
 }
 
-/// The entry of a queue owner in `OWNERS`. The drop of this value removes the entry.
+/// The entry of a queue owner in `OWNERS`. Dropping this value removes the entry.
 pub(crate) struct QueueRegistration(QueueId);
 
 impl QueueRegistration {

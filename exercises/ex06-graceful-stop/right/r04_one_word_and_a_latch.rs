@@ -59,7 +59,7 @@ const IN_ORDER: usize = 1;
 const CUT_OFF: usize = 2;
 
 struct Gate {
-    /// The number of clients inside, times CLIENT; plus STOPPING once the server stops.
+    /// Holds CLIENT for each client that is inside. When the server stops, STOPPING is added.
     inside: AtomicUsize,
     outcome: AtomicUsize,
     decided: Latch,

@@ -61,13 +61,13 @@ impl Queue {
         })
     }
 
-    /// Finishes the page of the lease with this token. Returns true if the page is now finished. If the lease
+    /// Finishes the page whose lease has this token. Returns true if the page is now finished. If the lease
     /// was over, changes nothing and returns false.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         self.end(token, now, Is::Finished)
     }
 
-    /// Gives back the page of the lease with this token. Returns true if the call has ended the lease. After
+    /// Gives back the page whose lease has this token. Returns true if the call has ended the lease. After
     /// a call that has ended the lease, the page waits again as if the lease had never been given. If the
     /// lease was over, changes nothing and returns false.
     pub fn give_back(&self, token: u64, now: Time) -> bool {

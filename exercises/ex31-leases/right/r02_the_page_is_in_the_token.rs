@@ -62,7 +62,7 @@ impl Queue {
         Some(Lease { page, token: u64::from(page) << 32 | u64::from(*leases), until })
     }
 
-    /// Finishes the page of the lease with this token. Returns true if the page is now finished. If the lease
+    /// Finishes the page whose lease has this token. Returns true if the page is now finished. If the lease
     /// was over, changes nothing and returns false.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
@@ -70,7 +70,7 @@ impl Queue {
         state.end(token).is_some()
     }
 
-    /// Gives back the page of the lease with this token. Returns true if the call has ended the lease. After
+    /// Gives back the page whose lease has this token. Returns true if the call has ended the lease. After
     /// a call that has ended the lease, the page waits again as if the lease had never been given. If the
     /// lease was over, changes nothing and returns false.
     pub fn give_back(&self, token: u64, now: Time) -> bool {
@@ -108,7 +108,7 @@ impl State {
         }
     }
 
-    /// Returns the page of the lease with this token, if the lease is not over.
+    /// Returns the page whose lease has this token, if the lease is not over.
     fn end(&mut self, token: u64) -> Option<Page> {
         let page = Page::try_from(token >> 32).ok()?;
         let (leases, _) = self.counts.get(&page)?;

@@ -42,13 +42,13 @@ impl Queue {
         todo!("the lease of a page that waits")
     }
 
-    /// Finishes the page of the lease with this token. Returns true if the page is now finished. If the lease
+    /// Finishes the page whose lease has this token. Returns true if the page is now finished. If the lease
     /// was over, changes nothing and returns false.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         todo!("end the lease and finish its page, if the lease is not over")
     }
 
-    /// Gives back the page of the lease with this token. Returns true if the call has ended the lease. After
+    /// Gives back the page whose lease has this token. Returns true if the call has ended the lease. After
     /// a call that has ended the lease, the page waits again as if the lease had never been given. If the
     /// lease was over, changes nothing and returns false.
     pub fn give_back(&self, token: u64, now: Time) -> bool {

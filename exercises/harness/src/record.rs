@@ -76,7 +76,7 @@ pub(crate) struct Record {
     pub(crate) condvars: usize,
     /// The names of the threads, each with the number of threads that have this name.
     names: BTreeMap<String, usize>,
-    /// True while the property does something that it does not test.
+    /// True while the property runs code that is not under test.
     pub(crate) aside: bool,
     /// The state of the test, if the answer is a test and the property runs this test.
     pub(crate) judged: Option<Judged>,

@@ -87,7 +87,7 @@ fn failure(status: u16) -> Response {
     Response::error(status, "as it was asked to")
 }
 
-/// Waits for the time that the address gives, counted from the start of the answer.
+/// Waits until the number of milliseconds in the request's address has passed since the answer began.
 fn wait(request: &Request<'_>, begun: Instant, stop: &CancelToken) {
     let latency = request.query_value("ms").and_then(|ms| ms.parse().ok()).unwrap_or(0);
     let _ = stop.sleep(Duration::from_millis(latency).saturating_sub(begun.elapsed()));

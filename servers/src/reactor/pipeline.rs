@@ -37,7 +37,7 @@ impl Pipeline {
         self.unanswered == 0 && self.answered.is_empty()
     }
 
-    /// Returns whether the connection has nothing to send before another thread answers.
+    /// Returns true if the connection has nothing to send until another thread answers.
     pub(super) fn has_to_come(&self) -> bool {
         self.unanswered > 0 && self.answered.is_empty() && !self.is_over
     }

@@ -66,8 +66,8 @@ impl Load for Request {
     }
 }
 
-/// Submits `each` requests of each of two connections, and then collects answers until all requests are
-/// answered.
+/// Submits requests of two connections, `each` requests for one connection, and then collects answers until
+/// all requests are answered.
 fn collect(each: u32, waker: &Waker, hand_over: impl Fn(Errand<Request, Waker>)) -> Vec<Request> {
     let answers = Arc::new(Mailbox::new(waker.clone()));
     let (mut collected, mut taken) = (Vec::new(), Vec::new());

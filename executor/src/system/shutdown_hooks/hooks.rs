@@ -368,8 +368,8 @@ impl ShutdownBuilder {
         let (runner, timekeeper) = (Arc::clone(&shared), Arc::clone(&shared));
         thread::Builder::new().name("shutdown time".into()).spawn(move || timekeeper.keep_time(notified))?;
         thread::Builder::new().name("shutdown hooks".into()).spawn(move || runner.run_hooks())?;
-        // This code catches the signals last, because a signal that is caught before the two threads run
-        // would have no effect.
+        // This code catches the signals last, because a signal that is caught before the two threads run has
+        // no effect.
         shared.signals().catch()?;
         Ok(ShutdownGuard { hooks: ShutdownHooks { shared } })
     }

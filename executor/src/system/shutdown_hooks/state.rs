@@ -237,8 +237,7 @@ impl HooksShared {
 
     /// Starts another thread for the hooks that have not begun, and does not return. The caller is a runner
     /// that is inside other code of this crate. This runner may act as a worker, have a current token, or be
-    /// inside a callback. The next hook must not run as that worker, with that current token or inside that
-    /// callback.
+    /// inside a callback. The next hook must not run in the context of that worker, token or callback.
     fn run_those_left_elsewhere(self: &Arc<Self>) {
         let next = Arc::clone(self);
         let thread = thread::Builder::new().name("shutdown hooks".into()).spawn(move || next.run_hooks());

@@ -39,8 +39,8 @@ fn visit<'a>(frontier: &'a Frontier, why: &str) -> Visit<'a> {
     visit.unwrap_or_else(|| fail(&format!("take() returned None, and {why}"), EARLY))
 }
 
-/// Asserts that no page is handed out. `why` says why no page is left, and `cause` names the likely mistake
-/// of an answer that hands out a page.
+/// Asserts that no page is handed out. `why` says why no page is left. If the answer hands out a page, `cause`
+/// names the likely mistake.
 fn none(frontier: &Frontier, why: &str, cause: &str) {
     let visit = expect(&format!("take() when {why}"), NOT_ENDED, || frontier.take());
     if let Some(visit) = visit {

@@ -1,4 +1,4 @@
-//! Checks how every stage must treat the bytes that clients send; all stages share these checks.
+//! The checks that all stages share: how a server must treat the bytes that clients send.
 //!
 //! The cases are written as data. Each case is sent in one piece, and also byte by byte; `fuzz.rs` cuts each
 //! case in two at every position. A case that is sent in one piece is followed by another request. If the
