@@ -539,16 +539,16 @@ fn dumps() {
     dump_at_sigquit().unwrap();
     dump_at_sigquit().unwrap();
     let pool = ThreadPoolExecutor::builder().name("quit").build().unwrap();
-    let (begin, begun) = mpsc::channel();
+    let (tell, is_stuck) = mpsc::channel();
     let stuck = Task::new(move || {
         let _held = std::io::stderr().lock();
-        begin.send(()).unwrap();
+        tell.send(()).unwrap();
         wait_for_the_end();
     });
     let later = Task::new(|| ()).named("later");
     let both = [stuck.named("stuck"), later].map(|task| pool.execute(task));
     assert!(both.iter().all(Result::is_ok));
-    begun.recv().unwrap();
+    is_stuck.recv().unwrap();
     say("ready");
     wait_for_the_end();
 }
