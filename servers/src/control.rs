@@ -123,7 +123,7 @@ fn check_origin(request: &Request<'_>) -> Result<(), Response> {
     // machine.
     let host = request.header("Host").unwrap_or_default();
     let is_loopback = |host: Option<Authority<'_>>| host.is_some_and(|host| host.is_loopback());
-    if !is_loopback(Authority::parse(host)) || !is_loopback(request.authority()) {
+    if !is_loopback(Authority::parse(host.as_bytes())) || !is_loopback(request.authority()) {
         return Err(forbidden("only requests to localhost, 127.0.0.1 or [::1] may do that"));
     }
     let is_own =

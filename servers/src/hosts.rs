@@ -42,7 +42,7 @@ impl HostArgs {
 
 fn name(text: &str) -> Result<String, String> {
     let is_name = |host: Authority<'_>| host.is_named(text) && !text.contains('*');
-    if text == "*" || Authority::parse(text).is_some_and(is_name) {
+    if text == "*" || Authority::parse(text.as_bytes()).is_some_and(is_name) {
         Ok(text.to_owned())
     } else {
         Err("expected a name without a port, such as example.org, or *".to_owned())

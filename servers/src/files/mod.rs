@@ -155,7 +155,7 @@ fn decode(path: &str) -> Result<PathBuf, Status> {
         return Ok(relative);
     }
     for part in path.split('/') {
-        if !has_valid_escapes(part) {
+        if !has_valid_escapes(part.as_bytes()) {
             return Err(Status::BadRequest);
         }
         let name = percent_decode_str(part).decode_utf8().map_err(|_| Status::BadRequest)?;

@@ -120,7 +120,7 @@ impl Span {
         Span { start, end: start + part.len() }
     }
 
-    fn bytes(self, whole: &[u8]) -> &[u8] {
+    pub(super) fn bytes(self, whole: &[u8]) -> &[u8] {
         &whole[self.start..self.end]
     }
 

@@ -36,10 +36,9 @@ pub(super) fn may_become_a_version(bytes: &[u8]) -> bool {
 
 /// Returns the first line that is not empty, without its line end, and whether the line end has arrived.
 pub(super) fn request_line(bytes: &[u8]) -> (&[u8], bool) {
-    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
-    let start = bytes.iter().position(|byte| !is_end(byte)).unwrap_or(bytes.len());
+    let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(bytes.len());
     let line = &bytes[start..];
-    match line.iter().position(is_end) {
+    match memchr::memchr2(b'\r', b'\n', line) {
         Some(end) => (&line[..end], true),
         None => (line, false),
     }
@@ -59,7 +58,7 @@ pub(super) fn target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Re
     if method == "CONNECT" {
         return Err(Refusal::Malformed("this server is no proxy and opens no tunnels"));
     }
-    if target.contains('#') || !target.is_ascii() {
+    if target.bytes().any(|byte| byte == b'#' || !byte.is_ascii()) {
         return Err(Refusal::Malformed("the request target has a character that must be percent-encoded"));
     }
     if target == "*" && method == "OPTIONS" {
@@ -68,7 +67,7 @@ pub(super) fn target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Re
     let (authority, rest) = match split_scheme(target) {
         Some(after_scheme) => {
             let end = after_scheme.find(['/', '?']).unwrap_or(after_scheme.len());
-            let authority = Authority::parse(&after_scheme[..end]).filter(Authority::has_host);
+            let authority = Authority::parse(&after_scheme.as_bytes()[..end]).filter(Authority::has_host);
             let authority = authority.ok_or(Refusal::Malformed("the request target names no host"))?;
             (Some(authority), &after_scheme[end..])
         }
@@ -107,7 +106,7 @@ pub(super) fn host<'b>(
         (Some(_), Some(_)) => return Err(Refusal::Malformed("there is more than one Host field")),
         (Some(host), None) => host,
     };
-    let host = std::str::from_utf8(host).ok().and_then(Authority::parse);
+    let host = Authority::parse(host);
     let host = from_target.or(host.ok_or(Refusal::Malformed("the Host field is malformed"))?.into());
     match host {
         Some(host) if !host.has_host() => Err(Refusal::Malformed("the Host field is empty")),

@@ -125,7 +125,7 @@ impl Head {
             peer: None,
             client: None,
             keep_alive: *keep_alive,
-            authority: host.map(|host| Authority::of_host(host.text(bytes))),
+            authority: host.map(|host| Authority::of_host(host.bytes(bytes))),
             head: bytes,
             fields: &self.fields,
         }
@@ -239,7 +239,7 @@ fn parse_arrived(
         target: span(target.as_bytes()),
         path: meant.path.map(|path| span(path.as_bytes())),
         query: meant.query.map(|query| span(query.as_bytes())),
-        host: host.map(|host| span(host.host().as_bytes())),
+        host: host.map(|host| span(host.host())),
         version,
         framing,
         expects_continue: meaning::expects_continue(parsed.headers, version)?,
