@@ -35,12 +35,16 @@ impl Workspace {
         Ok(Self { root, target: None })
     }
 
-    /// Finds the project at the path that it had at compile time, or else in the current directory and the
-    /// directories above it.
+    /// Finds the project at the path from which Cargo runs this program; or else at the path that the project
+    /// had at compile time, or in the current directory and the directories above it. The path at compile time
+    /// comes second, because copies of the project that share a target directory also share this program.
     pub fn find() -> anyhow::Result<Self> {
         let here = env::current_dir().context("the current directory cannot be read")?;
-        let compiled = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-        let root = compiled.into_iter().chain(here.ancestors()).find(|dir| is_root(dir)).with_context(|| {
+        let run_from = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        let compiled = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let packages = run_from.iter().map(PathBuf::as_path).chain([compiled]);
+        let mut roots = packages.filter_map(Path::parent).chain(here.ancestors());
+        let root = roots.find(|dir| is_root(dir)).with_context(|| {
             format!(
                 "cannot find the project: it is not where it was compiled, and neither {} nor any directory \
                  above it has a course/Cargo.toml. Change into the project, or name it with --workspace.",

@@ -28,8 +28,7 @@ use std::time::{Duration, Instant};
 /// Cargo's lock would look as if it hung.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A copy of the project in which tests may overwrite the exercises. The copy is always at the same path, so
-/// that a test can use the builds of other tests.
+/// A copy of the project in which tests may overwrite the exercises.
 struct Copy(
     course::copy::Copy,
     #[expect(dead_code, reason = "held until the test is over")] MutexGuard<'static, ()>,
@@ -158,7 +157,12 @@ fn answers_get_the_right_verdict() {
     let (exercises, all) = (in_turn(copy.exercises()), copy.exercises().len());
     for exercise in &exercises {
         let (code, report) = copy.check(exercise);
-        assert_eq!((code, &report["verdict"]), (1, &"failed".into()), "the stub of {}", exercise.name);
+        assert_eq!(
+            (code, &report["verdict"]),
+            (1, &"failed".into()),
+            "the stub of {}: {report:#}",
+            exercise.name
+        );
         for property in report["properties"].as_array().unwrap() {
             assert!(message(&property["model"]).contains("still to do"), "{property}");
         }
@@ -599,7 +603,15 @@ fn an_answer_is_judged_in_a_copy_for_students() {
     let exercise = copy.exercise("ex00");
     fs::copy(exercise.solution(), to.path().join("exercises").join(&exercise.name).join("src/exercise.rs"))
         .unwrap();
+    let macros = to.path().join("exercises/protocol/macros/src/answers.rs");
+    fs::write(&macros, fs::read(&macros).unwrap()).unwrap(); // so Cargo compiles the macro from this copy
     let root = to.path().to_str().unwrap();
     let (code, report) = Copy::report(&of_the_project(&["check", "ex00", "--json", "--workspace", root]));
     assert_eq!((code, &report["verdict"]), (0, &"solved".into()), "{report:#}");
+
+    // The copies share a target directory, and the copy from which Cargo compiled the macro is gone now. The
+    // suite of exercise 34 contains answers to another exercise, which must come from its own copy.
+    drop(to);
+    let (_, report) = copy.check(&copy.exercise("ex34"));
+    assert_eq!(report["verdict"], "failed", "{report:#}");
 }

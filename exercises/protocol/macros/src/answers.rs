@@ -4,8 +4,8 @@
 //! line of an answer must not count as a line of the learner's file; besides, a wrong answer has no file.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use anyhow::{Context as _, bail};
 use exercises_protocol::Exercise;
@@ -22,7 +22,7 @@ struct Answer {
 /// `each_answer!` with all of them. `wanted` begins with the name of the exercise.
 pub(super) fn all(wanted: &[String]) -> anyhow::Result<String> {
     let [short, wrong @ ..] = wanted else { bail!("an exercise, and wrong answers to it: `ex10 m01 m03`") };
-    let exercises = exercises_protocol::all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))?;
+    let exercises = exercises_protocol::all(&folder_of_the_exercises()?)?;
     let exercise = exercises.iter().find(|exercise| exercise.short() == short);
     let exercise = exercise.with_context(|| format!("there is no exercise {short}"))?;
     let (mut code, mut each) = (String::new(), String::new());
@@ -37,6 +37,16 @@ pub(super) fn all(wanted: &[String]) -> anyhow::Result<String> {
     }
     let _ = write!(code, "each_answer! {{ {each} }}");
     Ok(code)
+}
+
+/// Returns the folder `exercises` that contains the package that is being compiled. This folder may differ
+/// from the folder in which this macro was compiled. For example, a teacher's program judges each submission in
+/// a copy of the project, the copies share a target directory, and each copy is removed afterwards.
+fn folder_of_the_exercises() -> anyhow::Result<PathBuf> {
+    let package =
+        env::var_os("CARGO_MANIFEST_DIR").context("Cargo sets CARGO_MANIFEST_DIR for the compiler")?;
+    let folder = Path::new(&package).ancestors().find(|folder| folder.ends_with("exercises"));
+    folder.map(Path::to_owned).context("the package does not lie in the folder `exercises`")
 }
 
 fn right(exercise: &Exercise) -> anyhow::Result<Vec<Answer>> {
