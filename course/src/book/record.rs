@@ -19,7 +19,8 @@ use std::path::PathBuf;
 /// returns whether all transcripts would stay the same. Measurements are checked only if they are named.
 ///
 /// # Errors
-/// Returns an error if a command cannot be run or fails, or if a file cannot be written.
+/// Returns an error if a command cannot be run or fails, or if a file cannot be written. With `check`, the
+/// function prints such an error and goes on.
 pub fn record(workspace: &Workspace, files: &[String], check: bool) -> anyhow::Result<bool> {
     let sources = workspace.book().join("src");
     let all = Recipes::FOLDERS.map(|folder| Recipes::read(&sources, folder).map(|recipes| (folder, recipes)));
@@ -34,11 +35,14 @@ pub fn record(workspace: &Workspace, files: &[String], check: bool) -> anyhow::R
     for (folder, recipes) in &all {
         let mut recorder = Recorder { workspace, folder: sources.join(folder), check, all_well: true };
         for run in recipes.run.iter().filter(|run| due(run.measured) && run.products().any(wanted)) {
-            recorder.record_run(run).with_context(|| run.command.clone())?;
+            let recorded = recorder.record_run(run).with_context(|| run.command.clone());
+            recorder.go_on_after(recorded)?;
         }
         for server in recipes.server.iter().filter(|server| due(server.measured)) {
             if server.files().any(|(file, _)| wanted(file)) {
-                recorder.record_server(server, &wanted).with_context(|| server.command.clone())?;
+                let recorded =
+                    recorder.record_server(server, &wanted).with_context(|| server.command.clone());
+                recorder.go_on_after(recorded)?;
             }
         }
         all_well &= recorder.all_well;
@@ -54,6 +58,18 @@ struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
+    /// With `check`, prints an error, so that the other recordings are checked, too.
+    fn go_on_after(&mut self, recorded: anyhow::Result<()>) -> anyhow::Result<()> {
+        match recorded {
+            Err(error) if self.check => {
+                self.all_well = false;
+                println!("error: {error:#}");
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
     fn record_run(&mut self, run: &Run) -> anyhow::Result<()> {
         let copy = run.copy(self.workspace, "record")?;
         let place = copy.as_ref().map_or(self.workspace, Copy::workspace);

@@ -246,6 +246,20 @@ mod record {
     }
 
     #[test]
+    fn a_check_goes_on_after_a_command_that_prints_nothing() {
+        let project = project("done");
+        let recipe = "[[run]]\ncommand = \"true\"\nfile = \"nothing.txt\"\n\
+                      [[run]]\ncommand = \"printf done\"\nfile = \"out.txt\"\n";
+        project.write("book/src/transcripts/record.toml", recipe);
+        project.write("book/src/transcripts/out.txt", "begun\n");
+        let (code, said) = record(&project, &["--check"]);
+        assert_eq!(code, Some(1));
+        for part in ["nothing.txt: nothing was printed", "out.txt: differs"] {
+            assert!(said.contains(part), "no {part} in {said}");
+        }
+    }
+
+    #[test]
     fn a_measurement_is_checked_only_if_it_is_named() {
         let project = project("fast");
         let recipe = "[[run]]\nmeasured = true\ncommand = \"echo fast\"\nfile = \"out.txt\"\n";

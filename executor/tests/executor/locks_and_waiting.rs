@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
+use std::time::Duration;
 
 use crate::support::within_deadline;
 
@@ -17,29 +18,34 @@ mod post;
 use gates::{Latch, Semaphore};
 use post::Post;
 
+/// A latch that notifies one waiter passes if fewer than two waiters sleep when the latch opens. So the test gives
+/// the waiters some time, and has several rounds.
 #[test]
 fn a_latch_lets_every_waiter_go_when_it_was_counted_down() {
     within_deadline(|| {
-        let latch = Arc::new(Latch::new(2));
-        let about_to_wait = Arc::new(Barrier::new(4));
-        let waiters: Vec<_> = (0..3)
-            .map(|_| {
-                let (latch, about_to_wait) = (Arc::clone(&latch), Arc::clone(&about_to_wait));
-                thread::spawn(move || {
-                    about_to_wait.wait();
-                    latch.wait();
+        for _ in 0..20 {
+            let latch = Arc::new(Latch::new(2));
+            let about_to_wait = Arc::new(Barrier::new(4));
+            let waiters: Vec<_> = (0..3)
+                .map(|_| {
+                    let (latch, about_to_wait) = (Arc::clone(&latch), Arc::clone(&about_to_wait));
+                    thread::spawn(move || {
+                        about_to_wait.wait();
+                        latch.wait();
+                    })
                 })
-            })
-            .collect();
-        about_to_wait.wait();
-        latch.count_down();
-        assert!(waiters.iter().all(|waiter| !waiter.is_finished()));
-        latch.count_down();
-        for waiter in waiters {
-            waiter.join().unwrap();
+                .collect();
+            about_to_wait.wait();
+            thread::sleep(Duration::from_millis(2));
+            latch.count_down();
+            assert!(waiters.iter().all(|waiter| !waiter.is_finished()));
+            latch.count_down();
+            for waiter in waiters {
+                waiter.join().unwrap();
+            }
+            latch.count_down();
+            latch.wait(); // the latch stays open
         }
-        latch.count_down();
-        latch.wait(); // the latch stays open
     });
 }
 
