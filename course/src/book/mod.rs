@@ -40,6 +40,7 @@ use anyhow::{Context, bail, ensure};
 use exercises_protocol::Kinds;
 use mdbook_driver::MDBook;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 /// Builds the book into `book` below the target directory, unless the book is up to date, and returns that
@@ -61,6 +62,8 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     if note.as_ref().is_some_and(Note::is_as_noted) && destination.join("index.html").is_file() {
         return Ok(destination);
     }
+    // On a busy machine, a build can take longer than a user waits for a first sign of life.
+    let _ = writeln!(io::stderr(), "Building the book; this takes some seconds.");
     let mut book = MDBook::load(&source)
         .with_context(|| format!("mdBook cannot read the book in {}", source.display()))?;
     includes::check(&book.source_dir())?;

@@ -35,14 +35,13 @@ pub fn record(workspace: &Workspace, files: &[String], check: bool) -> anyhow::R
     for (folder, recipes) in &all {
         let mut recorder = Recorder { workspace, folder: sources.join(folder), check, all_well: true };
         for run in recipes.run.iter().filter(|run| due(run.measured) && run.products().any(wanted)) {
-            let recorded = recorder.record_run(run).with_context(|| run.command.clone());
-            recorder.go_on_after(recorded)?;
+            let result = recorder.record_run(run).with_context(|| run.command.clone());
+            recorder.go_on_after(result)?;
         }
         for server in recipes.server.iter().filter(|server| due(server.measured)) {
             if server.files().any(|(file, _)| wanted(file)) {
-                let recorded =
-                    recorder.record_server(server, &wanted).with_context(|| server.command.clone());
-                recorder.go_on_after(recorded)?;
+                let result = recorder.record_server(server, &wanted).with_context(|| server.command.clone());
+                recorder.go_on_after(result)?;
             }
         }
         all_well &= recorder.all_well;
@@ -59,8 +58,8 @@ struct Recorder<'a> {
 
 impl Recorder<'_> {
     /// With `check`, prints an error, so that the other recordings are checked, too.
-    fn go_on_after(&mut self, recorded: anyhow::Result<()>) -> anyhow::Result<()> {
-        match recorded {
+    fn go_on_after(&mut self, result: anyhow::Result<()>) -> anyhow::Result<()> {
+        match result {
             Err(error) if self.check => {
                 self.all_well = false;
                 println!("error: {error:#}");

@@ -10,7 +10,6 @@ mod support; // deadlines, tasks that the test holds up, values that report thei
 // Every executor
 mod ordering; // each task runs once, in order, and sees the changes that it must see
 mod simple; // what is special about the executors without a pool
-mod pool_steps; // the straightforward pool, which is not an executor: what each of its steps adds
 mod invoke_all; // a batch of tasks, and the wait for the last of them
 mod invoke_any; // tasks that compete, and the wait for the first success
 mod completion; // the completion service: results in the order in which their tasks end
@@ -18,7 +17,6 @@ mod auto_traits; // types that can be sent to other threads, be shared with them
 
 mod scope; // tasks that borrow from the stack
 mod fork_join; // work that splits itself
-mod divide_and_conquer; // examples that split a problem: the results of one thread, for each kind of input
 
 // Handles
 mod handle; // joining, checking without waiting, callbacks and outcomes
@@ -48,7 +46,6 @@ mod latch; // waiting until a count is zero
 mod barrier; // meetings of a group, and the effect of a missing party on the other parties
 mod semaphore; // waiting for permits: the order, giving up, giving back
 mod lock_across_a_join; // joins, scopes and parallel loops under a lock
-mod locks_and_waiting; // the small latch and semaphore of the book, and the wait that they share
 
 // A pool at work
 mod settings; // contradictory settings, and what can be changed while the pool runs
