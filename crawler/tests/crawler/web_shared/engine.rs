@@ -3,6 +3,7 @@
 use crate::child::WATCHDOG;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,17 +24,23 @@ impl Engine {
 
     /// Returns an engine that is started with additional flags.
     pub(super) fn with(flags: &[&str]) -> Engine {
-        let folder = tempfile::tempdir().unwrap();
+        until_it_starts(|| Engine::unless_a_port_is_taken(flags))
+    }
+
+    /// Returns an engine, or `None` if another process has taken one of its ports meanwhile.
+    pub(super) fn unless_a_port_is_taken(flags: &[&str]) -> Option<Engine> {
+        let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
         let flags: Vec<_> = flags.iter().map(|&flag| flag.to_owned()).collect();
-        let port = free_port();
-        let server = Engine::server(&folder, port, &flags);
-        Engine { folder, port, flags, server }
+        let server = Engine::server(&folder, port, &flags)?;
+        Some(Engine { folder, port, flags, server })
     }
 
     /// Starts the server. Tests kill the server but not the machine of the server, so the server loses no
     /// data that it has written, although it does not wait for the disk. If the server waited for the disk, a
     /// lease could expire while the disk is busy, although the worker is healthy.
-    fn server(folder: &TempDir, port: u16, flags: &[String]) -> Child {
+    ///
+    /// Returns `None` if the server ends at once, because another process has taken the port meanwhile.
+    fn server(folder: &TempDir, port: u16, flags: &[String]) -> Option<Child> {
         let mut command = Command::new("redis-server");
         command.args([
             "--port",
@@ -48,13 +55,18 @@ impl Engine {
         command
             .args(["--appendfsync", "no", "--enable-protected-configs", "local", "--dir"])
             .arg(folder.path());
-        let server = command.args(flags).stdout(Stdio::null()).spawn().expect("redis-server is installed");
+        let mut server =
+            command.args(flags).stdout(Stdio::null()).spawn().expect("redis-server is installed");
         let begun = Instant::now();
-        while say(port, &["PING"]).as_deref() != Some("+PONG") {
+        // The engine of another test may answer at this port; only this engine has the folder.
+        while !is_engine_of(port, folder) {
+            if server.try_wait().unwrap().is_some() {
+                return None;
+            }
             assert!(begun.elapsed() < WATCHDOG, "the engine does not answer");
             thread::sleep(Duration::from_millis(5));
         }
-        server
+        Some(server)
     }
 
     pub(super) fn kill(&mut self) {
@@ -63,7 +75,7 @@ impl Engine {
     }
 
     pub(super) fn restart(&mut self) {
-        self.server = Engine::server(&self.folder, self.port, &self.flags);
+        self.server = until_it_starts(|| Engine::server(&self.folder, self.port, &self.flags));
     }
 
     /// Returns the first line of the answer to a command.
@@ -92,11 +104,40 @@ pub(super) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
+/// Starts a server again until it has its ports.
+pub(super) fn until_it_starts<T>(mut start: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(started) = start() {
+            return started;
+        }
+        assert!(begun.elapsed() < WATCHDOG, "the engine does not start");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn is_engine_of(port: u16, folder: &TempDir) -> bool {
+    // A process that has taken the port may never answer.
+    let answer = answer(port, &["CONFIG", "GET", "dir"], 5, Some(Duration::from_secs(1)));
+    answer.is_some_and(|lines| lines.last().map(Path::new) == Some(&*folder.path().canonicalize().unwrap()))
+}
+
 fn say(port: u16, words: &[&str]) -> Option<String> {
+    answer(port, words, 1, None)?.pop()
+}
+
+/// Returns the first lines of the answer to a command; returns `None` if there are fewer.
+fn answer(port: u16, words: &[&str], lines: usize, within: Option<Duration>) -> Option<Vec<String>> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    stream.set_read_timeout(within).ok()?;
     let parts = words.iter().map(|word| format!("${}\r\n{word}\r\n", word.len()));
     stream.write_all(format!("*{}\r\n{}", words.len(), parts.collect::<String>()).as_bytes()).ok()?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).ok()?;
-    Some(line.trim_end().to_owned()).filter(|line| !line.is_empty())
+    let mut answer: Vec<String> = Vec::new();
+    for line in BufReader::new(stream).lines().take(lines) {
+        answer.push(line.ok()?);
+        if answer[0].starts_with('-') {
+            break; // an error has one line
+        }
+    }
+    Some(answer).filter(|answer| answer.len() == lines && answer.iter().all(|line| !line.is_empty()))
 }

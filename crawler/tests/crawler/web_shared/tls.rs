@@ -1,6 +1,6 @@
 //! Tests which engines with encrypted connections are trusted.
 
-use super::engine::{Engine, free_port};
+use super::engine::{Engine, free_port, until_it_starts};
 use super::{Shared, is_complete, said};
 use crate::child::{crawl, ended};
 use std::path::PathBuf;
@@ -15,10 +15,14 @@ fn file(name: &str) -> String {
 /// Starts an engine with the given certificate, and returns the engine and its port for encrypted
 /// connections.
 fn engine(name: &str) -> (Engine, u16) {
-    let port = free_port();
     let (pem, key) = (file(&format!("{name}.pem")), file(&format!("{name}.key")));
-    let flags = ["--tls-port", &port.to_string(), "--tls-cert-file", &pem, "--tls-key-file", &key];
-    (Engine::with(&[&flags[..], &["--tls-ca-cert-file", &pem, "--tls-auth-clients", "no"]].concat()), port)
+    let rest = ["--tls-cert-file", &pem, "--tls-key-file", &key, "--tls-ca-cert-file", &pem];
+    until_it_starts(|| {
+        let port = free_port();
+        let port_flag = port.to_string();
+        let flags = [&["--tls-port", &port_flag, "--tls-auth-clients", "no"], &rest[..]].concat();
+        Some((Engine::unless_a_port_is_taken(&flags)?, port))
+    })
 }
 
 #[test]
