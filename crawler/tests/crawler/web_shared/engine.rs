@@ -58,8 +58,9 @@ impl Engine {
         let mut server =
             command.args(flags).stdout(Stdio::null()).spawn().expect("redis-server is installed");
         let begun = Instant::now();
-        // The engine of another test may answer at this port; only this engine has the folder.
-        while !is_engine_of(port, folder) {
+        // The engine of another test may answer at this port; only this engine has the folder. An engine that still
+        // loads its data knows its folder, but answers no PING.
+        while !(is_engine_of(port, folder) && say(port, &["PING"]).as_deref() == Some("+PONG")) {
             if server.try_wait().unwrap().is_some() {
                 return None;
             }
