@@ -163,8 +163,8 @@ fn the_copy_of_this_project_is_whole() {
     let output = course(&target, &["book", "build"], to.path()).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["tree", "--workspace", "--depth", "0", "--offline", "--locked", "--quiet"]);
+    // This needs no package's sources. `cargo tree` would: those of desktop search, too, which `cargo test` never downloads.
+    cargo.args(["update", "--workspace", "--offline", "--locked", "--quiet"]);
     let output = cargo.current_dir(to.path()).output().unwrap();
-    let said = stderr(&output);
-    assert!(output.status.success() && !said.contains("warning"), "{said}");
+    assert!(output.status.success(), "{}", stderr(&output));
 }
