@@ -66,15 +66,6 @@ impl Joins {
             since: Cell::new(None),
         }
     }
-
-    #[inline]
-    fn leave_one_out(&self) -> bool {
-        let left = self.unoffered.get();
-        if left > 0 {
-            self.unoffered.set(left - 1);
-        }
-        left > 0
-    }
 }
 
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
@@ -86,11 +77,21 @@ thread_local! {
     static JOINS: Joins = Joins::new();
 }
 
-/// Returns whether a join of the calling thread must not offer its second half.
+/// Returns whether the calling thread is a worker whose flag is shut. Such a thread offers no half.
 #[inline]
 pub(super) fn is_shut() -> bool {
     let is_shut = |demand: &Demand| demand.0.load(Ordering::Relaxed);
-    JOINS.with(|joins| joins.demand.get().is_some_and(is_shut) || joins.leave_one_out())
+    JOINS.with(|joins| joins.demand.get().is_some_and(is_shut))
+}
+
+/// Counts a join of the calling thread. Returns whether the thread works alone and this join does not end the
+/// round.
+pub(super) fn counts_alone() -> bool {
+    JOINS.with(|joins| {
+        let left = joins.unoffered.get();
+        joins.unoffered.set(left.saturating_sub(1));
+        left > 0
+    })
 }
 
 /// Gives the calling thread a demand flag, or removes the thread's flag. Returns its old flag.
@@ -179,7 +180,7 @@ mod tests {
         const ROUNDS: u32 = 3;
         let joins_alone = || {
             work_alone(ROUNDS);
-            (0..=ROUNDS * ROUND).take_while(|_| is_shut() || stays_alone()).count()
+            (0..=ROUNDS * ROUND).take_while(|_| counts_alone() || stays_alone()).count()
         };
         // On a busy machine, a round can take a long time.
         let most = (0..10_000).map(|_| joins_alone()).max();
@@ -190,7 +191,7 @@ mod tests {
     fn a_thread_that_works_alone_offers_pieces_again_after_a_round_that_took_long() {
         work_alone(5);
         thread::sleep(2 * FINE * ROUND);
-        assert_eq!((0..2 * ROUND).take_while(|_| is_shut()).count(), ROUND as usize - 1);
-        assert!(!stays_alone() && !is_shut());
+        assert_eq!((0..2 * ROUND).take_while(|_| counts_alone()).count(), ROUND as usize - 1);
+        assert!(!stays_alone() && !counts_alone());
     }
 }

@@ -68,6 +68,9 @@ where
     RA: Send,
     RB: Send,
 {
+    if demand::counts_alone() {
+        return (a(), b());
+    }
     match here() {
         Some(_) if demand::stays_alone() => (a(), b()),
         Some(here) => join_here(&here, a, b),

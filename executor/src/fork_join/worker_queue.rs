@@ -601,7 +601,7 @@ mod tests {
             // In a debug build, a round of so many pushes might not be fine-grained.
             let mut state = queue.state.lock();
             (1..ROUND / SHORT).for_each(|_| state.granularity.count());
-            demand::is_shut()
+            demand::counts_alone()
         })
     }
 
@@ -620,9 +620,9 @@ mod tests {
         let queue = WorkerQueue::new(0);
         assert!(join_until_alone(&queue, 0));
         queue.begin(None, true);
-        assert!(!demand::is_shut() && !demand::stays_alone());
+        assert!(!demand::counts_alone() && !demand::stays_alone());
         assert!(join_until_alone(&queue, 0));
         queue.end();
-        assert!(!demand::is_shut() && !demand::stays_alone());
+        assert!(!demand::counts_alone() && !demand::stays_alone());
     }
 }
