@@ -27,12 +27,13 @@ use super::ThreadPoolExecutor;
 use super::cancelled::CancelledTasks;
 use super::ending::is_starting_a_worker;
 use super::failures::kind_of;
+use super::hooks::TaskInfo;
 use super::rejection::{Refuser, RefusingPool};
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
 use crate::executor::{Executor, PoolState, RejectedExecution};
 use crate::panics::discard;
-use crate::sync::{Arc, MutexGuard};
+use crate::sync::{Arc, Instant, MutexGuard};
 use crate::task::Task;
 use crate::task::outcome::Outcome;
 use crate::waiting::error::RejectReason;
@@ -55,23 +56,25 @@ impl PoolShared {
     /// Accepts a task by the rules above, or gives the task back with the reason.
     #[inline] // its callers are inlined, too: to copy a task at each call takes longer than the lock
     fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
-        let mut label = None; // taken inside `try_push`: a look at the task before would copy it once more
-        let enter = |task: &mut Task| {
-            label = self.label_for_hooks(task);
-            self.enter(task);
-        };
-        if let Err(task) = self.inbox.try_push(task, enter) {
-            return self.admit_the_long_way(task);
+        if self.hooks.is_some() {
+            return self.admit_with_hooks(task);
         }
-        self.tell_of_submission(label);
+        self.push_or_decide(task)
+    }
+
+    fn admit_with_hooks(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
+        let label = task.label();
+        if self.is_timed {
+            task.given(Instant::now());
+        }
+        self.push_or_decide(task)?;
+        self.tell_hooks(|hooks| hooks.submitted(&TaskInfo::of(&label)));
         Ok(())
     }
 
-    fn admit_the_long_way(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
-        let label = self.label_for_hooks(&mut task);
-        self.decide(task)?;
-        self.tell_of_submission(label);
-        Ok(())
+    #[inline]
+    fn push_or_decide(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
+        self.inbox.try_push(task, |task| self.enter(task)).or_else(|task| self.decide(task))
     }
 
     /// Records this pool in a task that is about to wait, so that a thread that cancels the task can notify

@@ -88,13 +88,13 @@ impl Inbox {
     /// Puts a task into the inbox, or gives the task back if the inbox is closed. Calls `enter` before other
     /// threads can see the task.
     #[inline]
-    pub(super) fn try_push(&self, mut task: Task, enter: impl FnOnce(&mut Task)) -> Result<(), Task> {
+    pub(super) fn try_push(&self, task: Task, enter: impl FnOnce(&Task)) -> Result<(), Task> {
         let mut tasks = self.tasks.lock();
         if tasks.room == 0 {
             return Err(task);
         }
         tasks.room -= 1;
-        enter(&mut task);
+        enter(&task);
         tasks.push(task);
         Ok(())
     }

@@ -124,38 +124,35 @@ impl PoolShared {
     /// thread that has joined the task finds the task in the counts.
     #[inline]
     pub(super) fn run_task(&self, task: Task, ended: impl FnOnce(&Outcome)) {
+        if self.hooks.is_some() {
+            return self.run_with_hooks(task, ended);
+        }
+        let label = task.label();
+        task.run_then(|outcome| {
+            self.record_origin(&label, outcome);
+            ended(outcome);
+        });
+    }
+
+    fn run_with_hooks(&self, task: Task, ended: impl FnOnce(&Outcome)) {
         let label = task.label();
         let mut info = TaskInfo::of(&label);
         let began = self.is_timed.then(Instant::now);
         info.waited = began.and_then(|began| Some(began - task.given_at()?));
         self.call_hooks(|hooks| hooks.before_execute(&info));
         task.run_then(|outcome| {
-            if let Outcome::Panicked(panic) = outcome {
-                panic.set_origin(Some(label.to_string()), self.panic_handler.clone());
-            }
-            if let Some(began) = began {
-                info.ran = Some(began.elapsed());
-            }
+            self.record_origin(&label, outcome);
+            info.ran = began.map(|began| began.elapsed());
             self.call_hooks(|hooks| hooks.after_execute(&info, outcome));
             ended(outcome);
         });
     }
 
-    /// If there are hooks, returns the label of the task, and records the moment when the pool got the task.
+    /// Records in a panic which task it comes from, and the handler to which it is reported.
     #[inline]
-    pub(super) fn label_for_hooks(&self, task: &mut Task) -> Option<TaskLabel> {
-        self.hooks.as_ref()?;
-        if self.is_timed {
-            task.given(Instant::now());
-        }
-        Some(task.label())
-    }
-
-    /// Notifies the hooks that the pool has accepted a task.
-    #[inline]
-    pub(super) fn tell_of_submission(&self, label: Option<TaskLabel>) {
-        if let Some(label) = label {
-            self.tell_hooks(|hooks| hooks.submitted(&TaskInfo::of(&label)));
+    fn record_origin(&self, label: &TaskLabel, outcome: &Outcome) {
+        if let Outcome::Panicked(panic) = outcome {
+            panic.set_origin(Some(label.to_string()), self.panic_handler.clone());
         }
     }
 
