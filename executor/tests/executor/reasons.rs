@@ -261,7 +261,13 @@ fn a_time_limit_is_the_reason_for_the_outcome_and_for_the_body() {
         }
 
         let (told, tell) = std::sync::mpsc::channel();
-        let slow = pool.submit(move || told.send(CancelToken::current().sleep(LONG).unwrap_err()).unwrap());
+        let begun = Arc::new(Latch::new(1));
+        let there = Arc::clone(&begun);
+        let slow = pool.submit(move || {
+            there.count_down();
+            told.send(CancelToken::current().sleep(LONG).unwrap_err()).unwrap();
+        });
+        begun.wait().unwrap(); // a task that is cancelled in the queue would say nothing
         assert!(matches!(slow.unwrap().join_or_cancel(limit), Err(JoinError::TimedOut(_))));
         assert_eq!(read(&tell.recv_timeout(LONG).unwrap()).0, CancelKind::Deadline);
     });
