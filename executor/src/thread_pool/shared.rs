@@ -142,7 +142,9 @@ impl PoolShared {
         self.call_hooks(|hooks| hooks.before_execute(&info));
         task.run_then(|outcome| {
             self.record_origin(&label, outcome);
-            info.ran = began.map(|began| began.elapsed());
+            if let Some(began) = began {
+                info.ran = Some(began.elapsed());
+            }
             self.call_hooks(|hooks| hooks.after_execute(&info, outcome));
             ended(outcome);
         });
