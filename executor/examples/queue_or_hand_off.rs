@@ -11,7 +11,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
-const TASKS: u32 = if cfg!(debug_assertions) { 5_000 } else { 100_000 };
+const TASKS: u32 = if cfg!(debug_assertions) { 5_000 } else { 20_000 };
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("                  microseconds a task");
