@@ -176,7 +176,7 @@ impl CrawlArgs {
     /// Returns a sentence for the user if a host or a pattern is not valid, or if a start page is at a
     /// private address.
     pub fn scope(&self) -> anyhow::Result<Scope> {
-        let starts: Vec<_> = self.starts.iter().map(normalise).collect();
+        let starts: Vec<_> = self.starts.iter().cloned().map(normalise).collect();
         let scope = Scope::new(&starts, &self.allow, self.allow_private || self.demo.is_some())?;
         let scope = scope.with_patterns(&self.only, &self.not)?;
         for start in &starts {

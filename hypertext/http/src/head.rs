@@ -8,6 +8,8 @@
 
 use super::call::Call;
 use super::{FetchError, LARGEST_HEAD};
+use memchr::memchr;
+use std::mem;
 use ureq::Error;
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
@@ -144,27 +146,29 @@ impl Head {
     /// Takes input up to the end of the head. Returns the number of bytes that belong to the head, or
     /// `None` if the head is too large.
     fn take(&mut self, input: &[u8]) -> Option<usize> {
-        for (at, &byte) in input.iter().enumerate() {
-            self.length += 1;
+        let mut taken = 0;
+        while self.place != Place::Body && taken < input.len() {
+            let rest = &input[taken..];
+            let line_end = memchr(b'\n', rest);
+            let piece = &rest[..line_end.map_or(rest.len(), |at| at + 1)];
+            self.length += piece.len();
             if self.length > LARGEST_HEAD {
                 return None;
             }
-            self.line.push(byte);
+            taken += piece.len();
+            self.line.extend(piece);
             if self.place == Place::Status {
-                self.ready.push(byte); // `ureq` refuses the line at once if it is not HTTP
+                self.ready.extend(piece); // `ureq` refuses the line at once if it is not HTTP
             }
-            if byte == b'\n' {
+            if line_end.is_some() {
                 self.end_line();
             }
-            if self.place == Place::Body {
-                return Some(at + 1);
-            }
         }
-        Some(input.len())
+        Some(taken)
     }
 
     fn end_line(&mut self) {
-        let line = std::mem::take(&mut self.line);
+        let mut line = mem::take(&mut self.line);
         match (self.place, &*line) {
             (Place::Status, _) => {
                 self.is_hint = line.get(9) == Some(&b'1') && line.get(9..12) != Some(b"101");
@@ -185,22 +189,34 @@ impl Head {
                 self.field.extend(line.trim_ascii_end());
             }
         }
+        line.clear();
+        self.line = line; // the next line uses its memory
     }
 
-    /// Passes the header field on if it is relevant. A line that is not a header field is also passed on,
-    /// and `ureq` refuses the line.
     fn end_field(&mut self) {
-        let field = std::mem::take(&mut self.field);
-        let Some(colon) = field.iter().position(|byte| *byte == b':') else {
-            let end = if field.is_empty() { &b""[..] } else { b"\r\n" };
-            return self.ready.extend([&field, end].concat());
+        let mut field = mem::take(&mut self.field);
+        if !field.is_empty() {
+            self.pass_on(&field);
+        }
+        field.clear();
+        self.field = field;
+    }
+
+    /// Passes a header field on if it is relevant. A line that is not a header field is also passed on,
+    /// and `ureq` refuses the line.
+    fn pass_on(&mut self, field: &[u8]) {
+        let Some(colon) = memchr(b':', field) else {
+            self.ready.extend(field);
+            return self.ready.extend(b"\r\n");
         };
         let (name, value) = (field[..colon].trim_ascii_end(), field[colon + 1..].trim_ascii());
         let is = |known: &&&str| name.eq_ignore_ascii_case(known.as_bytes());
         let Some(known) = READ.iter().find(is) else { return };
         self.links += usize::from(*known == "link");
         if *known != "link" || self.links <= MOST_LINKS {
-            self.ready.extend([name, b": ", value, b"\r\n"].concat());
+            for part in [name, b": ", value, b"\r\n"] {
+                self.ready.extend(part);
+            }
         }
     }
 }

@@ -4,7 +4,10 @@ use super::FetchError;
 use super::call::Call;
 use super::names::Names;
 use executor::CancellableStream;
+#[cfg(unix)]
+use rustix::net::RecvFlags;
 use std::io::{self, ErrorKind, Read, Write};
+use std::mem;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,6 +51,7 @@ impl<In: Transport> Connector<In> for CallConnector {
             buffers: LazyBuffers::new(super::AT_ONCE, details.config.output_buffer_size()),
             slices: [None; 2],
             was_used: false,
+            is_idle: false,
         })))
     }
 }
@@ -110,6 +114,8 @@ pub(super) struct Connection {
     /// The socket's present time-outs for reading and for writing.
     slices: [Option<Duration>; 2],
     was_used: bool,
+    /// True after an answer is complete, and until the next request is sent.
+    is_idle: bool,
 }
 
 impl std::fmt::Debug for Connection {
@@ -153,11 +159,8 @@ impl Connection {
 
     /// Returns true if the idle connection can be used: no unexpected bytes have come, and the server has
     /// not closed the connection.
-    fn is_quiet(&self) -> io::Result<bool> {
-        self.stream.set_nonblocking(true)?;
-        let peeked = self.stream.peek(&mut [0]);
-        self.stream.set_nonblocking(false)?;
-        Ok(matches!(peeked, Err(error) if error.kind() == ErrorKind::WouldBlock))
+    fn is_quiet(&self) -> bool {
+        matches!(peek(&self.stream), Err(error) if error.kind() == ErrorKind::WouldBlock)
     }
 }
 
@@ -168,6 +171,7 @@ impl Transport for Connection {
 
     fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), Error> {
         let call = Call::current()?;
+        self.is_idle = false;
         call.is_reused.set(self.was_used);
         call.has_received.set(false);
         let mut sent = 0;
@@ -205,14 +209,31 @@ impl Transport for Connection {
     }
 
     /// `ureq` calls this method when an answer is complete, before another call can get the connection, and
-    /// again when a call gets the connection.
+    /// again when a call gets the connection. Only the second of these calls asks the system: what is true when
+    /// the answer is complete can be false when the connection is used again.
     fn is_open(&mut self) -> bool {
         if let Ok(call) = Call::current() {
             call.socket.clear(); // from here on, a cancel of this call must not hit the next call
         }
         self.was_used = true;
-        self.is_quiet().unwrap_or(false)
+        let was_idle = mem::replace(&mut self.is_idle, true);
+        !was_idle || self.is_quiet()
     }
+}
+
+/// Looks at the next byte of a connection, and never waits for it. The call makes one system call, because
+/// `ureq` calls [`is_open`](Transport::is_open) while it holds the lock of all idle connections.
+#[cfg(unix)]
+fn peek(stream: &TcpStream) -> io::Result<usize> {
+    Ok(rustix::net::recv(stream, &mut [0], RecvFlags::PEEK | RecvFlags::DONTWAIT)?.0)
+}
+
+#[cfg(not(unix))]
+fn peek(stream: &TcpStream) -> io::Result<usize> {
+    stream.set_nonblocking(true)?;
+    let peeked = stream.peek(&mut [0]);
+    stream.set_nonblocking(false)?;
+    peeked
 }
 
 /// Returns true if a system call returned only because its time slice is over.

@@ -50,7 +50,7 @@ impl Run<Mutex<Disk>> {
     /// Fails if the state cannot be used, or if the run has no page with which to begin.
     pub fn prepare(args: &CrawlArgs) -> anyhow::Result<Run<Mutex<Disk>>> {
         let (mut starts, is_own) =
-            (args.starts.iter().map(normalise).collect::<Vec<_>>(), args.demo.is_some());
+            (args.starts.iter().cloned().map(normalise).collect::<Vec<_>>(), args.demo.is_some());
         let mut scope = args.scope()?;
         let state = State::open(&args.state)?;
         let demo = args.demo.map(|pages| demo(pages, &state, &args.state)).transpose()?;
@@ -89,7 +89,7 @@ impl Run<Shared> {
             .as_deref()
             .zip(args.crawl.as_deref())
             .context("--frontier and --crawl are missing")?;
-        let starts: Vec<_> = args.starts.iter().map(normalise).collect();
+        let starts: Vec<_> = args.starts.iter().cloned().map(normalise).collect();
         let (visitor, limits) = visitor(args, args.scope()?, false)?;
         let lease = args.lease.unwrap_or(args.timeout + MARGIN);
         let how = Joining { engine, crawl, settings: settings(args, &starts, lease), lease };

@@ -137,7 +137,7 @@ impl Visitor {
         token: &CancelToken,
     ) -> Result<Vec<Job>, Cancelled> {
         if let Some(location) = &fetched.location {
-            let location = normalise(location);
+            let location = normalise(location.clone());
             record.links = vec![location.to_string()];
             return Ok(self.moved(&location, job).into_iter().collect());
         }

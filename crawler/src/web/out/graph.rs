@@ -59,12 +59,16 @@ pub fn broken(
 ) -> anyhow::Result<Vec<Broken>> {
     let state = &*store.state();
     let (mut broken, mut moved) = (BTreeMap::new(), HashMap::new());
+    let mut wanted: Wanted = BTreeMap::new();
     let mut add = |url: &str, why| {
         broken.insert(url.to_owned(), Broken { url: url.to_owned(), why, linked_from: Pages::default() });
     };
     state.each(|url, page| {
         if let Some(why) = trouble(&page, accepted) {
             add(url, why);
+        }
+        for (to, part) in &page.fragments {
+            wanted.entry(to.clone()).or_default().entry(part.clone()).or_default().add(url);
         }
         if is_moved(&page)
             && let Some(to) = page.links.into_iter().next()
@@ -87,7 +91,7 @@ pub fn broken(
         add(url, why);
     }
     name_links(&mut broken, state, &moved)?;
-    let parts = missing_parts(state, &moved)?;
+    let parts = missing_parts(state, wanted, &moved)?;
     Ok(broken.into_values().chain(parts).collect())
 }
 
@@ -117,34 +121,42 @@ fn name_links(
     })
 }
 
+/// Parts of pages, by the address to which links lead and by the name of the part, each with the pages that
+/// have these links.
+type Wanted = BTreeMap<String, BTreeMap<String, Pages>>;
+
 /// Returns the parts of pages that do not exist although links lead to them, for pages whose parts the
 /// crawl has collected.
-fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Result<Vec<Broken>> {
-    let mut wanted: BTreeMap<String, BTreeMap<String, Pages>> = BTreeMap::new();
-    state.each(|url, page| {
-        for (mut to, part) in page.fragments {
-            // Like a browser, the check follows redirects.
-            for _ in 0..MOST_MOVES {
-                let Some(next) = moved.get(&to) else { break };
-                to.clone_from(next);
-            }
-            wanted.entry(to).or_default().entry(part).or_default().add(url);
+fn missing_parts(
+    state: &State,
+    wanted: Wanted,
+    moved: &HashMap<String, String>,
+) -> anyhow::Result<Vec<Broken>> {
+    let (mut by_page, mut missing) = (Wanted::new(), Vec::new());
+    for (mut to, parts) in wanted {
+        // Like a browser, the check follows redirects.
+        for _ in 0..MOST_MOVES {
+            let Some(next) = moved.get(&to) else { break };
+            to.clone_from(next);
         }
+        let all = by_page.entry(to).or_default();
+        for (part, pages) in parts {
+            all.entry(part).or_default().extend(pages);
+        }
+    }
+    if by_page.is_empty() {
+        return Ok(missing);
+    }
+    state.each(|url, page| {
+        let parts = by_page.remove(url).unwrap_or_default();
+        let Some(there) = page.parts else { return Ok(()) };
+        let gone = parts.into_iter().filter(|(part, _)| !there.contains(part));
+        missing.extend(gone.map(|(part, linked_from)| {
+            let why = "the page has no such part".to_owned();
+            Broken { url: format!("{url}#{part}"), why, linked_from }
+        }));
         Ok(())
     })?;
-    let mut missing = Vec::new();
-    if !wanted.is_empty() {
-        state.each(|url, page| {
-            let parts = wanted.remove(url).unwrap_or_default();
-            let Some(there) = page.parts else { return Ok(()) };
-            let gone = parts.into_iter().filter(|(part, _)| !there.contains(part));
-            missing.extend(gone.map(|(part, linked_from)| {
-                let why = "the page has no such part".to_owned();
-                Broken { url: format!("{url}#{part}"), why, linked_from }
-            }));
-            Ok(())
-        })?;
-    }
     Ok(missing)
 }
 
@@ -222,6 +234,14 @@ impl Pages {
         if self.count <= NAMED {
             self.named.push(url.to_owned());
         }
+    }
+
+    /// Adds the pages of another list; both lists are in the order of the names.
+    fn extend(&mut self, more: Pages) {
+        self.count += more.count;
+        self.named.extend(more.named);
+        self.named.sort_unstable();
+        self.named.truncate(NAMED);
     }
 }
 

@@ -123,7 +123,7 @@ impl List<'_> {
             return;
         }
         let url = Url::options().base_url(self.base.filter(|_| !text.is_empty())).parse(text);
-        let Some(url) = url.ok().filter(is_web).map(|url| normalise(&url)) else {
+        let Some(url) = url.ok().filter(is_web).map(normalise) else {
             self.sitemap.is_broken = true;
             return;
         };

@@ -69,6 +69,32 @@ fn bytes_behind_an_answer_are_not_the_next_answer() {
     }
 }
 
+#[test]
+fn bytes_that_come_while_a_connection_is_idle_are_not_the_next_answer() {
+    let (tell_idle, idle) = mpsc::channel();
+    let (tell_sent, sent) = mpsc::channel();
+    let idle = Mutex::new(idle);
+    let server = Raw::start(move |number, mut stream| {
+        request(&mut stream)?;
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")?;
+        if number > 0 {
+            return rest(&mut stream);
+        }
+        idle.lock().unwrap().recv().unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")?;
+        SockRef::from(&stream).set_linger(Some(LONG))?;
+        drop(stream); // returns when the client's system has the bytes
+        tell_sent.send(()).unwrap();
+        Ok(())
+    });
+    let fetcher = fetcher(options());
+    assert_eq!(fetcher.fetch(&server.url("/"), &CancelToken::new()).unwrap().body, b"ok");
+    tell_idle.send(()).unwrap();
+    sent.recv_timeout(LONG).unwrap();
+    assert_eq!(fetcher.fetch(&server.url("/"), &CancelToken::new()).unwrap().body, b"ok");
+    assert_eq!(server.accepted(), 2);
+}
+
 /// Fetches on another thread, cancels the fetch when `ready` receives a message, and checks that the fetch
 /// reports the cancellation and not a time-out. Returns the time from the cancellation until the fetch
 /// returned.

@@ -12,7 +12,7 @@ const MOST: usize = 100;
 /// are relative to the URL of the answer.
 pub fn of_head(link: &[String], refresh: Option<&str>, url: &Url) -> Links {
     let resolve = |target: &str| {
-        let target = url.join(target.trim_ascii()).ok().map(|target| normalise(&target));
+        let target = url.join(target.trim_ascii()).ok().map(normalise);
         target.filter(|target| is_web(target) && target.as_str().len() <= LONGEST)
     };
     let mut found = Links::default();

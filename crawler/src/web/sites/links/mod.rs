@@ -173,14 +173,13 @@ impl Page {
         let options = Url::options().encoding_override(Some(encode));
         let base = self.base.filter(|base| !is_no_page(base.trim_matches(|c: char| c <= ' ')));
         let base = base.and_then(|base| options.base_url(Some(url)).parse(&base).ok());
-        let base = normalise(base.as_ref().unwrap_or(url));
+        let base = normalise(base.unwrap_or_else(|| url.clone()));
         let is_fitting = |url: &Url| url.as_str().len() <= LONGEST;
         if !is_fitting(&base) {
             // A base that is too long makes every link too long, because each link begins with the base.
             return Links { left_out: found.left_out + self.links.len(), ..found };
         }
-        let resolve =
-            |href: &String| options.base_url(Some(&base)).parse(href).ok().map(|url| normalise(&url));
+        let resolve = |href: &String| options.base_url(Some(&base)).parse(href).ok().map(normalise);
         found.canonical =
             self.canonical.iter().filter_map(resolve).find(|url| is_web(url) && is_fitting(url));
         let fragment = |href: &String| {
@@ -189,7 +188,7 @@ impl Page {
             // An empty part and the part `top` mean the beginning of a page. The text after `:~:` consists
             // of words that a browser searches on the page.
             let is_name = !part.is_empty() && !part.eq_ignore_ascii_case("top") && !part.contains(":~:");
-            is_name.then(|| (normalise(&url).to_string(), part))
+            is_name.then(|| (normalise(url).into(), part))
         };
         found.fragments = self.fragments.iter().filter_map(fragment).collect();
         found.parts = self.parts;

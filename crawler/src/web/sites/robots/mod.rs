@@ -90,7 +90,7 @@ impl Robots {
     /// against the file.
     pub fn sitemaps(&self, base: &Url) -> Vec<Url> {
         let mut seen = HashSet::new();
-        let urls = self.sitemaps.iter().filter_map(|text| base.join(text).ok()).map(|url| normalise(&url));
+        let urls = self.sitemaps.iter().filter_map(|text| base.join(text).ok()).map(normalise);
         urls.filter(|url| is_web(url) && seen.insert(url.clone())).collect()
     }
 }

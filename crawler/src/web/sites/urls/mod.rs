@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
-use url::{Host, Url};
+use url::{Host, Position, Url};
 
 /// The largest number of bytes of a URL. RFC 9110, section 4.1, recommends that servers support at least
 /// 8000 bytes.
@@ -26,8 +26,7 @@ pub const LONGEST: usize = 8000;
 /// end of `example.org.` is removed, because it only marks the name as complete and the server is the same.
 /// The order of the parts of a query and repeated slashes are kept, because they may make a difference to a
 /// server.
-pub fn normalise(url: &Url) -> Url {
-    let mut url = url.clone();
+pub fn normalise(mut url: Url) -> Url {
     url.set_fragment(None);
     // Both calls fail only for a URL without a host, and such a URL has neither user name nor password.
     let _ = url.set_username("");
@@ -122,6 +121,9 @@ pub(super) fn is_web(url: &Url) -> bool {
 ///
 /// The site is `null` if the scheme is neither `http` nor `https` nor another scheme with hosts.
 pub fn host_key(url: &Url) -> String {
+    if is_web(url) {
+        return [&url[..Position::BeforeUsername], &url[Position::BeforeHost..Position::AfterPort]].concat();
+    }
     url.origin().ascii_serialization()
 }
 
