@@ -84,14 +84,16 @@ impl<'b> Authority<'b> {
 
 /// Returns whether the text after the colon is a port; it may be empty.
 fn may_be_port(digits: &[u8]) -> bool {
-    let is_in_range = |digits: &str| digits.is_empty() || digits.parse::<u16>().is_ok();
-    digits.iter().all(u8::is_ascii_digit) && str::from_utf8(digits).is_ok_and(is_in_range)
+    let digit = |byte: u8| char::from(byte).to_digit(10);
+    let add = |port: u32, &byte: &u8| Some(10 * port + digit(byte)?).filter(|port| *port <= u16::MAX.into());
+    digits.iter().try_fold(0, add).is_some()
 }
 
 /// Returns whether the grammar of hosts allows the byte. The comma is not accepted: it would come from a
 /// proxy that has joined two `Host` fields to a list of two hosts.
 fn may_be_in_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+;=%".contains(&byte)
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'!' | b'$' | b'&'..=b'+' | b';' | b'=' | b'%')
 }
 
 /// Returns whether two hexadecimal digits follow each `%`.

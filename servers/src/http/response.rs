@@ -243,14 +243,13 @@ impl Response {
     /// `connection` contains the lines about the connection, each with its line end; it may be empty.
     pub(crate) fn append_head(&self, connection: &str, out: &mut Vec<u8>) {
         let mut digits = itoa::Buffer::new();
-        append_all(&["HTTP/1.1 ", digits.format(self.status.code()), " ", self.status.reason(), "\r\n"], out);
-        date::with_now(|now| append_field("Date", now, out));
-        append_field("Server", "task-execution-course", out);
+        append_all(&["HTTP/1.1 ", digits.format(self.status.code()), " ", self.status.reason()], out);
+        date::with_now(|now| append_all(&["\r\nDate: ", now, "\r\nServer: task-execution-course\r\n"], out));
         for (name, value) in &self.headers {
-            append_field(name, value, out);
+            append_all(&[name, ": ", value, "\r\n"], out);
         }
         if !matches!(self.body, Body::None) {
-            append_field("Content-Length", digits.format(self.body.length()), out);
+            append_all(&["Content-Length: ", digits.format(self.body.length()), "\r\n"], out);
         }
         append_all(&[connection, "\r\n"], out);
     }
@@ -292,10 +291,6 @@ fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<(
         }
     }
     Ok(())
-}
-
-fn append_field(name: &str, value: &str, out: &mut Vec<u8>) {
-    append_all(&[name, ": ", value, "\r\n"], out);
 }
 
 fn append_all(parts: &[&str], out: &mut Vec<u8>) {

@@ -135,6 +135,8 @@ impl Head {
 /// The progress of the search for line ends in a head.
 #[derive(Debug, Default)]
 struct Sight {
+    /// The number of bytes that had arrived at the last call.
+    arrived: usize,
     /// All line ends before this position have been found.
     looked: usize,
     line_start: usize,
@@ -147,9 +149,11 @@ struct Sight {
 
 impl Sight {
     fn is_worth_parsing(&mut self, bytes: &[u8], limits: &Limits) -> bool {
-        let is_new = bytes.len() > self.looked;
+        let is_new = bytes.len() > self.arrived;
+        self.arrived = bytes.len();
+        // Most heads arrive whole, and are parsed without a search for their end.
         is_new
-            && (self.has_end(bytes) || bytes.len() >= limits.max_head || self.parsed <= WORTH * bytes.len())
+            && (self.parsed <= WORTH * bytes.len() || bytes.len() >= limits.max_head || self.has_end(bytes))
     }
 
     /// Returns whether the head is complete, or must be refused because a line ends in LF alone.
@@ -215,7 +219,7 @@ fn parse_arrived(
     if has_bare_line_feed(head) {
         return Err(Refusal::Malformed("a line ends in LF alone instead of CR LF"));
     }
-    if meaning::request_line(head).0.len() > limits.max_request_line {
+    if head.len() > limits.max_request_line && meaning::request_line(head).0.len() > limits.max_request_line {
         return Err(Refusal::RequestLineTooLong);
     }
     if head.len() > limits.max_head || (status.is_partial() && head.len() == limits.max_head) {
@@ -253,7 +257,9 @@ fn parse_arrived(
 }
 
 fn has_bare_line_feed(head: &[u8]) -> bool {
-    memchr::memchr_iter(b'\n', head).any(|at| at == 0 || head[at - 1] != b'\r')
+    // The loop does not end early, so the compiler compares many bytes at a time.
+    let is_bare = |pair: &[u8]| (pair[0] != b'\r') & (pair[1] == b'\n');
+    head.first() == Some(&b'\n') || head.windows(2).fold(false, |found, pair| found | is_bare(pair))
 }
 
 #[cfg(test)]
