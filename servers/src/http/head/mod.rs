@@ -256,8 +256,8 @@ fn parse_arrived(
     Ok(Some(head.len()))
 }
 
+#[expect(clippy::needless_bitwise_bool, reason = "without branches, many bytes are compared at a time")]
 fn has_bare_line_feed(head: &[u8]) -> bool {
-    // The loop does not end early, so the compiler compares many bytes at a time.
     let is_bare = |pair: &[u8]| (pair[0] != b'\r') & (pair[1] == b'\n');
     head.first() == Some(&b'\n') || head.windows(2).fold(false, |found, pair| found | is_bare(pair))
 }
