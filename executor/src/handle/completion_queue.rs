@@ -46,7 +46,7 @@ use super::listener::{CancelBegun, Collector, Name, ResultCell};
 use super::{Canceller, TaskHandle};
 use crate::cancel::reason::CancelReason;
 use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{Arc, Mutex, MutexGuard};
+use crate::sync::{Arc, CachePadded, Mutex, MutexGuard};
 use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::error::WaitError;
 use crate::waiting::wait::{Deadline, Ticket, WaitList, wait_for};
@@ -55,15 +55,17 @@ use crate::waiting::wait::{Deadline, Ticket, WaitList, wait_for};
 /// handles in it. Handles that arrive later are dropped, too.
 pub(crate) struct CompletionQueue<T>(Arc<CompletionLists<T>>);
 
+/// Submitters, threads that end tasks, and takers each write to cache lines of their own.
 struct CompletionLists<T> {
-    /// The number of handles that have not arrived yet. This number is increased without a lock, and
-    /// decreased and read under the lock of `arrived`.
-    expected: AtomicUsize,
-    arrived: Mutex<CompletedHandles<T>>,
-    fetched: Mutex<VecDeque<TaskHandle<T>>>,
+    /// The number of handles that were ever expected.
+    begun: CachePadded<AtomicUsize>,
+    arrived: CachePadded<Mutex<CompletedHandles<T>>>,
+    fetched: CachePadded<Mutex<VecDeque<TaskHandle<T>>>>,
 }
 
 struct CompletedHandles<T> {
+    /// The number of handles that were expected and have arrived, or will never arrive.
+    ended: usize,
     handles: VecDeque<TaskHandle<T>>,
     waiters: WaitList,
     /// True if the next arrival must wake all waiters: see [`Source`].
@@ -100,24 +102,25 @@ impl<T: 'static> PendingCompletion<T> {
 impl<T: Send + 'static> CompletionQueue<T> {
     pub(crate) fn new() -> Self {
         let arrived = CompletedHandles {
+            ended: 0,
             handles: VecDeque::new(),
             waiters: WaitList::new(),
             wakes_all: false,
             closed: false,
         };
         Self(Arc::new(CompletionLists {
-            expected: AtomicUsize::new(0),
-            arrived: Mutex::new(arrived),
-            fetched: Mutex::default(),
+            begun: CachePadded::default(),
+            arrived: CachePadded(Mutex::new(arrived)),
+            fetched: CachePadded::default(),
         }))
     }
 
     /// Begins to expect a handle. Must be called before an executor gets the task. If the call comes later,
     /// the order of the handles may differ from the order in which the tasks end.
     pub(crate) fn expect(&self, mut handle: TaskHandle<T>) -> PendingCompletion<T> {
-        // Relaxed: every thread that has the task has also seen this increment, and a reader of the count
-        // holds the lock under which the count is decreased.
-        self.0.expected.fetch_add(1, Ordering::Relaxed);
+        // Relaxed: every thread that has the task has also seen this increment, so no more handles have ended
+        // than begun.
+        self.0.begun.0.fetch_add(1, Ordering::Relaxed);
         handle.released = true;
         let expected = PendingCompletion { cell: Arc::clone(&handle.cell), name: handle.name.take() };
         let collector = Arc::clone(&self.0) as Arc<dyn Collector<T>>;
@@ -135,11 +138,11 @@ impl<T: Send + 'static> CompletionQueue<T> {
         expected: PendingCompletion<T>,
     ) -> Result<TaskHandle<T>, PendingCompletion<T>> {
         if expected.cell.collect_no_more() {
-            self.0.is_one_fewer(self.0.arrived.lock());
+            self.0.is_one_fewer(self.0.arrived.0.lock());
             return Ok(TaskHandle::new(expected.cell, expected.name));
         }
-        let mut fetched = self.0.fetched.lock();
-        let mut arrived = self.0.arrived.lock();
+        let mut fetched = self.0.fetched.0.lock();
+        let mut arrived = self.0.arrived.0.lock();
         let found = [&mut *fetched, &mut arrived.handles].into_iter().find_map(|list| {
             let place = list.iter().position(|handle| handle.id() == expected.cell.id())?;
             list.remove(place)
@@ -149,7 +152,7 @@ impl<T: Send + 'static> CompletionQueue<T> {
 
     /// Waits until the next task has ended, and returns its handle. Returns `None` if no handle is left.
     pub(crate) fn next(&self, deadline: Deadline) -> Result<Option<TaskHandle<T>>, WaitError> {
-        if let Some(handle) = self.0.fetched.lock().pop_front() {
+        if let Some(handle) = self.0.fetched.0.lock().pop_front() {
             return Ok(Some(handle));
         }
         let mut me = None; // set while this thread may be in the wait list
@@ -167,15 +170,15 @@ impl<T: Send + 'static> CompletionQueue<T> {
 
     /// Returns the handle of a task that has ended, or `None` if no handle has arrived. Never blocks.
     pub(crate) fn try_next(&self) -> Option<TaskHandle<T>> {
-        let mut fetched = self.0.fetched.lock();
-        fetched.pop_front().or_else(|| self.0.arrived.lock().fetch(&mut fetched))
+        let mut fetched = self.0.fetched.0.lock();
+        fetched.pop_front().or_else(|| self.0.arrived.0.lock().fetch(&mut fetched))
     }
 
     /// Returns the number of handles that have arrived or are expected.
     pub(crate) fn len(&self) -> usize {
-        let fetched = self.0.fetched.lock();
-        let arrived = self.0.arrived.lock();
-        fetched.len() + arrived.handles.len() + self.0.expected.load(Ordering::Relaxed)
+        let fetched = self.0.fetched.0.lock();
+        let arrived = self.0.arrived.0.lock();
+        fetched.len() + arrived.handles.len() + self.0.expected(&arrived)
     }
 }
 
@@ -188,10 +191,10 @@ impl<T: Send + 'static> Source for CompletionLists<T> {
     }
 
     fn comes_from(&self) -> ComesFrom {
-        let fetched = self.fetched.lock();
-        let mut arrived = self.arrived.lock();
+        let fetched = self.fetched.0.lock();
+        let mut arrived = self.arrived.0.lock();
         arrived.wakes_all = true;
-        let tasks = self.expected.load(Ordering::Relaxed);
+        let tasks = self.expected(&arrived);
         let is_one_there = !fetched.is_empty() || !arrived.handles.is_empty();
         if is_one_there {
             arrived.waiters.iter().for_each(Waker::wake_by_ref);
@@ -205,8 +208,8 @@ impl<T: Send + 'static> Source for CompletionLists<T> {
 
 impl<T> Drop for CompletionQueue<T> {
     fn drop(&mut self) {
-        let fetched = std::mem::take(&mut *self.0.fetched.lock());
-        let mut arrived = self.0.arrived.lock();
+        let fetched = std::mem::take(&mut *self.0.fetched.0.lock());
+        let mut arrived = self.0.arrived.0.lock();
         arrived.closed = true;
         let not_fetched = std::mem::take(&mut arrived.handles);
         drop(arrived);
@@ -216,13 +219,13 @@ impl<T> Drop for CompletionQueue<T> {
 
 impl<T> CompletionLists<T> {
     fn take_or_listen(&self, me: &mut Option<Ticket>, waker: &Waker) -> Poll<Option<TaskHandle<T>>> {
-        let mut fetched = self.fetched.lock();
+        let mut fetched = self.fetched.0.lock();
         if me.is_none()
             && let Some(handle) = fetched.pop_front()
         {
             return Poll::Ready(Some(handle));
         }
-        let mut arrived = self.arrived.lock();
+        let mut arrived = self.arrived.0.lock();
         // The thread leaves the wait list even if it will not wait again. This thread must not stay in the
         // list, because a later arrival would then wake this thread instead of a thread that waits.
         if let Some(me) = me.take() {
@@ -231,7 +234,7 @@ impl<T> CompletionLists<T> {
         if let Some(handle) = fetched.pop_front().or_else(|| arrived.fetch(&mut fetched)) {
             return Poll::Ready(Some(handle));
         }
-        if self.expected.load(Ordering::Relaxed) == 0 {
+        if self.expected(&arrived) == 0 {
             return Poll::Ready(None);
         }
         *me = Some(arrived.waiters.join(waker.clone()));
@@ -239,8 +242,8 @@ impl<T> CompletionLists<T> {
     }
 
     fn give_up(&self, me: Ticket) {
-        let fetched = self.fetched.lock();
-        let mut arrived = self.arrived.lock();
+        let fetched = self.fetched.0.lock();
+        let mut arrived = self.arrived.0.lock();
         arrived.waiters.leave(me);
         let something_is_there = !fetched.is_empty() || !arrived.handles.is_empty();
         // If this thread was woken for a handle, another waiter must now take that handle.
@@ -250,10 +253,17 @@ impl<T> CompletionLists<T> {
         next.into_iter().for_each(Waker::wake);
     }
 
+    /// Returns the number of handles that are expected and have not arrived.
+    fn expected(&self, arrived: &CompletedHandles<T>) -> usize {
+        self.begun.0.load(Ordering::Relaxed) - arrived.ended
+    }
+
     /// Counts one expected handle less, because the handle has arrived or will never arrive. If there is a
     /// handle, wakes the first waiter. If no more handles are expected, wakes all waiters.
     fn is_one_fewer(&self, mut arrived: MutexGuard<'_, CompletedHandles<T>>) {
-        let was_the_last = self.expected.fetch_sub(1, Ordering::Relaxed) == 1;
+        arrived.ended += 1;
+        // While no thread waits, this thread does not read the cache line to which submitters write.
+        let was_the_last = !arrived.waiters.is_empty() && self.expected(&arrived) == 0;
         let all = was_the_last | std::mem::take(&mut arrived.wakes_all);
         let first = if arrived.handles.is_empty() { None } else { arrived.waiters.take_first() };
         let others = all.then(|| arrived.waiters.take_all());
@@ -276,7 +286,7 @@ impl<T: Send + 'static> Collector<T> for CompletionLists<T> {
         cell: Arc<dyn ResultCell<T>>,
         name: Option<Name>,
     ) -> Result<(), Arc<dyn ResultCell<T>>> {
-        let mut arrived = self.arrived.lock();
+        let mut arrived = self.arrived.0.lock();
         if arrived.closed {
             return Err(cell);
         }

@@ -151,6 +151,11 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 
     fn join_until(mut self, deadline: Deadline) -> Result<T, JoinError<T>> {
+        if self.is_alone()
+            && let Some(result) = self.take()
+        {
+            return Ok(result?); // nothing is made ready to wait
+        }
         match wait_for(deadline, &mut self) {
             Ok(result) => result.map_err(JoinError::from),
             Err(WaitError::Interrupted) => Err(JoinError::Interrupted(self)),
