@@ -27,12 +27,11 @@
 //!
 //! | other entries | remove any deadline: heap, map | the oldest: heap, map | the first task: heap, map |
 //! |---|---|---|---|
-//! | 10 | 42, 66 | 56, 61 | 52, 65 |
-//! | 1,000 | 49, 151 | 90, 96 | 94, 79 |
-//! | 100,000 | 300, 520 | 143, 128 | 236, 231 |
+//! | 10 | 49, 84 | 51, 80 | 54, 94 |
+//! | 1,000 | 55, 156 | 91, 118 | 77, 101 |
+//! | 100,000 | 361, 668 | 112, 155 | 263, 301 |
 //!
-//! These figures alone do not justify the heap. But a canceller needs a number with which it finds a task,
-//! and the slot number serves this purpose.
+//! Also, a canceller needs a number with which it finds a task, and the slot number serves this purpose.
 //!
 //! # Invariants
 //!
