@@ -139,6 +139,7 @@ impl QueueId {
 pub(crate) struct ThreadKey(u64);
 
 /// Returns the key of the calling thread.
+#[inline]
 pub(crate) fn this_thread() -> ThreadKey {
     static LAST: ids::AtomicU64 = ids::AtomicU64::new(0);
     thread_local! {

@@ -26,7 +26,7 @@ use crate::task::tombstones::Tombstones;
 use crate::waiting::awaited::{Awaited, Source};
 use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
-use crate::waiting::wait::{Deadline, wait_for};
+use crate::waiting::wait::{Deadline, look_and_wait};
 
 /// Runs tasks one at a time and in the order of their submission, on the threads of the underlying executor.
 ///
@@ -283,7 +283,7 @@ impl<E: Executor> Executor for SerialExecutor<E> {
             strand.join(&mut task, waker).map_err(|place| ticket.set(Some(place))).ok().map(Some)
         };
         let what = || Some(Awaited::Other(Arc::clone(strand) as Arc<dyn Source>));
-        let reason = match wait_for(Deadline::NEVER, (look, what)) {
+        let reason = match look_and_wait(Deadline::NEVER, (look, what)) {
             Ok(Some(joined)) => {
                 joined.announce();
                 return strand.see_to_drain(&joined, self.inner.executor(), id);

@@ -490,10 +490,12 @@ impl Task {
     }
 
     /// Returns the task's strand methods if the task is a drain task; `None` for a user's task.
+    #[inline]
     pub(crate) fn drain(&self) -> Option<&dyn StrandDrain> {
         self.body.cell()?.as_drain()
     }
 
+    #[inline]
     pub(crate) fn drains_a_strand(&self) -> bool {
         self.drain().is_some()
     }
@@ -506,6 +508,7 @@ impl Task {
     /// Gives a drain task the present priority of its strand. The owner of a queue calls this method after
     /// [`enter_queue`](Self::enter_queue). Then a task that enters the strand later finds the queue, and asks
     /// the queue to [raise](crate::WorkQueue::raise) the drain task.
+    #[inline]
     pub(crate) fn up_to_date(mut self) -> Self {
         if let Some(priority) = self.drain().map(StrandDrain::priority) {
             self.set_priority(priority);

@@ -120,6 +120,15 @@ pub(crate) fn wait_for<L: Look>(deadline: Deadline, look: L) -> Result<L::Found,
     wait_as(true, deadline, look)
 }
 
+/// Blocks as [`wait_for`] does, but makes nothing ready for a wait before the first look. Use `look_and_wait`
+/// for waits that are rare. Each look must undo the registration of the previous look.
+pub(crate) fn look_and_wait<L: Look>(deadline: Deadline, mut thing: L) -> Result<L::Found, WaitError> {
+    match thing.look(Waker::noop()) {
+        Some(found) => Ok(found),
+        None => wait_for(deadline, thing),
+    }
+}
+
 /// Blocks until `look` finds the awaited thing. The detector does not check this wait.
 pub(crate) fn wait<R>(deadline: Deadline, look: impl FnMut(&Waker) -> Option<R>) -> Result<R, WaitError> {
     wait_as(true, deadline, look)

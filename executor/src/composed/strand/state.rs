@@ -65,6 +65,9 @@ impl Priorities {
     }
 
     fn leave(&mut self, priority: i32) {
+        if priority == 0 {
+            return;
+        }
         let Entry::Occupied(mut count) = self.counts.entry(priority) else { return };
         *count.get_mut() -= 1;
         if *count.get() == 0 {
@@ -106,6 +109,7 @@ impl StrandState {
     }
 
     /// Returns whether the strand has neither a task nor a drain task.
+    #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.drain == DrainState::Gone
     }
@@ -333,6 +337,7 @@ impl StrandState {
 impl Queued {
     /// Updates the records of the strand after a task has left the strand. Returns the task, and whether the
     /// task was cancelled while it was in the strand.
+    #[inline]
     fn leave(self, priorities: &mut Priorities, queue_id: QueueId, tombstones: &Tombstones) -> (Task, bool) {
         priorities.leave(self.task.priority());
         leave_strand(self.collector, queue_id);

@@ -56,7 +56,7 @@ use crate::sync::Arc;
 use crate::task::{IntoTask, Task};
 use crate::waiting::awaited::{Awaited, Source};
 use crate::waiting::error::RejectReason;
-use crate::waiting::wait::{Deadline, Ticket, wait_for};
+use crate::waiting::wait::{Deadline, Ticket, look_and_wait};
 use shared::{Home, StripedShared};
 
 /// Runs tasks with equal keys one at a time and in the order of their submission, and tasks with different
@@ -405,7 +405,7 @@ where
             let (strand, _) = waits.as_ref()?;
             Some(Awaited::Other(Arc::clone(strand) as Arc<dyn Source>))
         };
-        let entered = wait_for(Deadline::NEVER, (look, what));
+        let entered = look_and_wait(Deadline::NEVER, (look, what));
         discard(key); // the key is left over if its stripe existed
         let reason = match entered {
             Ok(Some((joined, strand))) => {
