@@ -7,11 +7,12 @@
 //! # Bytes that come in pieces
 //!
 //! If all bytes were parsed again after each piece, the cost of a head that arrives byte by byte would grow
-//! with the square of its length. So each new piece is only searched for line ends. The parser runs when the
-//! head is complete, and also when the head can only be refused. While the head is incomplete, all runs of
-//! the parser together read at most [`WORTH`] times as many bytes as have arrived. So a malformed head is
-//! refused before its end arrives; if the head comes in tiny pieces, this may happen some bytes later. The
-//! kind of refusal does not depend on the pieces in which the head arrives: see [`parse`].
+//! with the square of its length. So all runs of the parser on an incomplete head together read at most
+//! [`WORTH`] times as many bytes as have arrived. Beyond that, a new piece is only searched for line ends, and
+//! the parser runs when the head is complete, or when it can only be refused. Most heads arrive whole, and are
+//! parsed once, without a search for line ends. A malformed head is refused before its end arrives; if the
+//! head comes in tiny pieces, this may happen some bytes later. The kind of refusal does not depend on the
+//! pieces in which the head arrives: see [`parse`].
 
 mod meaning;
 
