@@ -102,11 +102,11 @@ impl TaskBody {
     }
 
     #[inline]
-    fn run(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
+    fn run<R>(self, before_publish: impl FnOnce(&Outcome), read: impl FnOnce(Outcome) -> R) -> R {
         match self {
-            Self::Closure(closure) => run_closure(|| closure.call(), before_publish),
-            Self::Other(Other::WithHandle(completion)) => completion.fulfil(&mut once(before_publish)),
-            Self::Other(Other::ScopedJob(lent)) => run_closure(|| _ = lent.run(), before_publish),
+            Self::Closure(closure) => read(run_closure(|| closure.call(), before_publish)),
+            Self::Other(Other::WithHandle(completion)) => read(completion.fulfil(&mut once(before_publish))),
+            Self::Other(Other::ScopedJob(lent)) => read(run_closure(|| _ = lent.run(), before_publish)),
         }
     }
 }
@@ -301,21 +301,29 @@ impl Task {
     /// Blocks until the body has ended.
     pub fn run(self) -> Outcome {
         let label = self.label();
-        self.run_then(|outcome| {
+        let set_origin = |outcome: &Outcome| {
             if let Outcome::Panicked(panic) = outcome {
                 panic.set_origin(Some(label.to_string()), None);
             }
-        })
+        };
+        self.run_and(set_origin, |outcome| outcome)
     }
 
     /// Runs the task. Calls `before_publish` after the body, and before the handle's owner can see the
     /// outcome. A thread that has joined the task sees the effects of that call.
     #[inline]
-    pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
+    pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) {
+        self.run_and(before_publish, drop);
+    }
+
+    /// Calls `read` where the outcome is made: to move an outcome takes longer than to run a short task.
+    #[inline]
+    fn run_and<R>(self, before_publish: impl FnOnce(&Outcome), read: impl FnOnce(Outcome) -> R) -> R {
         match self.rare {
-            None => self.body.run(before_publish),
+            None => self.body.run(before_publish, read),
             Some(rare) => {
-                Accompanied::run(rare.observers, |end| self.body.run(end), &mut once(before_publish))
+                let body = |end: &mut dyn FnMut(&Outcome)| self.body.run(end, |outcome| outcome);
+                read(Accompanied::run(rare.observers, body, &mut once(before_publish)))
             }
         }
     }

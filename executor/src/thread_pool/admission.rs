@@ -56,10 +56,11 @@ impl PoolShared {
     /// Accepts a task by the rules above, or gives the task back with the reason.
     #[inline] // its callers are inlined, too: to copy a task at each call takes longer than the lock
     fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
-        if self.hooks.is_some() {
-            return self.admit_with_hooks(task);
+        match self.inbox.try_push(task, |task| self.enter(task)) {
+            Ok(()) => Ok(()),
+            Err(task) if self.hooks.is_some() => self.admit_with_hooks(task),
+            Err(task) => self.decide(task),
         }
-        self.push_or_decide(task)
     }
 
     fn admit_with_hooks(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
@@ -67,14 +68,12 @@ impl PoolShared {
         if self.is_timed {
             task.given(Instant::now());
         }
-        self.push_or_decide(task)?;
+        match self.inbox.try_push_with_hooks(task, |task| self.enter(task)) {
+            Ok(()) => {}
+            Err(task) => self.decide(task)?,
+        }
         self.tell_hooks(|hooks| hooks.submitted(&TaskInfo::of(&label)));
         Ok(())
-    }
-
-    #[inline]
-    fn push_or_decide(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
-        self.inbox.try_push(task, |task| self.enter(task)).or_else(|task| self.decide(task))
     }
 
     /// Records this pool in a task that is about to wait, so that a thread that cancels the task can notify

@@ -53,6 +53,7 @@ use crate::task::Task;
 pub(super) struct Inbox {
     /// True if the queue is a `FifoQueue`, so that tasks can go through the inbox and the batch.
     in_use: bool,
+    has_hooks: bool,
     tasks: Mutex<InboxState>,
 }
 
@@ -65,7 +66,8 @@ const PIECE: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } e
 #[derive(Default)]
 #[repr(C)] // the fields that a push uses come first, in one cache line with the lock
 pub(super) struct InboxState {
-    /// The number of further tasks that can be left in the inbox; 0 while the inbox is closed.
+    /// The number of further tasks that can be left in the inbox; 0 while the inbox is closed. Always 0 if the
+    /// pool has hooks: a submitter finds out about hooks where it finds out that the inbox is closed.
     room: usize,
     /// The piece that is being filled, with the youngest tasks.
     slots: Vec<TaskSlot>,
@@ -73,12 +75,14 @@ pub(super) struct InboxState {
     full: VecDeque<Vec<TaskSlot>>,
     /// Pieces that were used up.
     empty: Vec<Vec<TaskSlot>>,
+    /// The same as `room`, for a submitter that calls the hooks of the pool.
+    room_with_hooks: usize,
 }
 
 impl Inbox {
     /// Makes a closed inbox.
-    pub(super) fn new(in_use: bool) -> Self {
-        Self { in_use, tasks: Mutex::default() }
+    pub(super) fn new(in_use: bool, has_hooks: bool) -> Self {
+        Self { in_use, has_hooks, tasks: Mutex::default() }
     }
 
     pub(super) fn in_use(&self) -> bool {
@@ -99,6 +103,18 @@ impl Inbox {
         Ok(())
     }
 
+    /// Does the same as [`try_push`](Self::try_push) for a submitter that calls the hooks of the pool.
+    pub(super) fn try_push_with_hooks(&self, task: Task, enter: impl FnOnce(&Task)) -> Result<(), Task> {
+        let mut tasks = self.tasks.lock();
+        if tasks.room_with_hooks == 0 {
+            return Err(task);
+        }
+        tasks.room_with_hooks -= 1;
+        enter(&task);
+        tasks.push(task);
+        Ok(())
+    }
+
     /// Puts a task into the inbox for a submitter that holds the lock of the state.
     pub(super) fn push(&self, task: Task) {
         self.tasks.lock().push(task);
@@ -112,7 +128,8 @@ impl Inbox {
         let need_not_wake = state.idle == 0 || state.searching;
         if state.phase == PoolState::Running && has_its_threads && need_not_wake && self.in_use {
             let room = self.room(state);
-            self.tasks.lock().room = room;
+            let mut tasks = self.tasks.lock();
+            *(if self.has_hooks { &mut tasks.room_with_hooks } else { &mut tasks.room }) = room;
         }
     }
 
@@ -122,7 +139,7 @@ impl Inbox {
             return false;
         }
         let mut tasks = self.tasks.lock();
-        tasks.room = 0;
+        (tasks.room, tasks.room_with_hooks) = (0, 0);
         tasks.len() + state.unclaimed() > 0
     }
 

@@ -80,7 +80,7 @@ impl PoolShared {
         root: CancelToken,
         on_starvation: OnStarvation,
     ) -> Arc<Self> {
-        let inbox = Inbox::new(queue.as_fifo(Ours).is_some());
+        let inbox = Inbox::new(queue.as_fifo(Ours).is_some(), hooks.is_some());
         Arc::new_cyclic(|me| Self {
             first_name: settings.name.clone(),
             state: Mutex::new(PoolData::new(queue, settings)),

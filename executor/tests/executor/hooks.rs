@@ -59,6 +59,27 @@ impl Hooks for Noting {
     }
 }
 
+/// A pool with hooks takes tasks into its inbox by another way than a pool without hooks. A shutdown closes
+/// this way, too.
+#[test]
+fn a_pool_with_hooks_refuses_tasks_after_its_shutdown() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::builder().threads(1).hooks(Noting::new()).build().unwrap();
+        let busy = occupy(&pool);
+        let ran = Record::new();
+        for number in 0..3 {
+            let ran = ran.clone();
+            pool.execute(move || ran.add(number)).unwrap();
+        }
+        pool.shutdown();
+        let late = ran.clone();
+        assert!(pool.execute(move || late.add(3)).is_err());
+        drop(busy);
+        pool.close();
+        assert_eq!(ran.so_far(), [0, 1, 2]);
+    });
+}
+
 /// HOOK-2
 #[test]
 fn the_hooks_are_called_around_each_task_and_each_thread_and_told_how_it_ended() {
