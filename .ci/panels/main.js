@@ -33,10 +33,22 @@ async function main() {
     else if (!isShort) console.log('skipped: accessibility, without axe');
     reader.process.kill();
     await new Promise((resolve) => reader.process.on('exit', resolve));
-    fs.rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }); // the browser may still write there
+    await remove(profile);
     console.log(`${moves} moves played, ${predicted} fields filled in; ${reader.errors.length} faults`);
     reader.errors.slice(0, 20).forEach((error) => console.log(error));
     process.exitCode = moves && predicted && !reader.errors.length ? 0 : 1;
+}
+
+// Removes a folder to which helpers of the browser may still write for a moment. Node's own retries end at a folder inside.
+async function remove(folder) {
+    for (const until = Date.now() + 30_000; ;) {
+        try {
+            return fs.rmSync(folder, { recursive: true, force: true });
+        } catch (error) {
+            if (Date.now() > until) throw error;
+            await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+    }
 }
 
 main().then(() => process.exit(), (error) => { console.error(error); process.exit(1); });
