@@ -9,8 +9,8 @@
 //! | one task at a time, in order | [`SerialExecutor`]; for each key: [`StripedExecutor`] |
 //! | a test decides when each task runs | [`ManualExecutor`], which runs its tasks itself |
 //!
-//! Several executors share two parts: a [lifecycle](lifecycle) knows when its executor has ended, and a
-//! [strand](strand) runs tasks one at a time, in order.
+//! Several executors share two parts: a [lifecycle] knows when its executor has ended, and a
+//! [strand] runs tasks one at a time, in order.
 
 mod lifecycle;
 

@@ -121,7 +121,7 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Blocking
     /// The executor decides whether the call blocks. For example, a pool with the [`Block`](crate::Block)
-    /// policy makes the caller wait for room, and a [`DirectExecutor`](crate::DirectExecutor) runs the task
+    /// policy makes the caller wait for room, and a [`DirectExecutor`] runs the task
     /// before the call returns.
     ///
     /// # Cancellation
@@ -153,7 +153,7 @@ pub trait ExecutorExt: Executor {
     /// if its deadline passes. There are three ways to cancel the new task together with the caller. Cancel
     /// the new task's handle; spawn the new task in a [`scope`](Self::scope); or capture the caller's token
     /// in the closure and [attach](CancelToken::attach) it there. There is one exception: some executors run
-    /// the task on the submitting thread, for example [`DirectExecutor`](crate::DirectExecutor), or a pool
+    /// the task on the submitting thread, for example [`DirectExecutor`], or a pool
     /// with [`CallerRuns`](crate::CallerRuns). In this case, the token of the task is a child of the caller's
     /// current token.
     #[doc(alias = "runAsync")]

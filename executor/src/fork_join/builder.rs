@@ -55,7 +55,7 @@ impl ForkJoinBuilder {
     }
 
     /// Sets the upper limit for the number of spare workers. A spare worker takes the place of a worker that
-    /// [blocks](super::blocking). Default: as many as [`threads`](Self::threads).
+    /// [blocks](super::blocking()). Default: as many as [`threads`](Self::threads).
     ///
     /// ```
     /// use executor::fork_join::{ForkJoinPool, blocking};
@@ -253,7 +253,7 @@ impl ForkJoinPool {
         Self::builder().oldest_first().build().expect("there is a processor")
     }
 
-    /// Returns the common pool. The common pool serves [`join`](super::join) and the other functions of this
+    /// Returns the common pool. The common pool serves [`join`](super::join()) and the other functions of this
     /// module when they are called outside any pool.
     ///
     /// The first use makes the pool, with one worker for each processor that the process may use. If the

@@ -11,7 +11,7 @@ use crate::handle::{FutureTask, TaskHandle};
 ///
 /// A worker that calls [`TaskHandle::join`] runs the task itself if no worker has begun the task. If a thief
 /// has begun the task, the worker runs second halves of the joins in that task; while there is no second
-/// half, the worker waits. Prefer [`join`](super::join) where you can use it: a `join` keeps more workers
+/// half, the worker waits. Prefer [`join`](super::join()) where you can use it: a `join` keeps more workers
 /// busy than a `fork`. Join handles in the reverse order of forking: the task that was forked last is the
 /// least likely to be stolen.
 ///
@@ -63,7 +63,7 @@ pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHa
 /// A computation that splits itself and returns a result. A type that implements this trait holds the
 /// arguments of the computation.
 ///
-/// Closures with [`join`](super::join) are shorter to write, but this trait gives a computation a
+/// Closures with [`join`](super::join()) are shorter to write, but this trait gives a computation a
 /// name.
 ///
 /// ```

@@ -26,9 +26,9 @@
 //!
 //! | | for |
 //! |---|---|
-//! | [`join`] | two halves, which may borrow. This is the fastest call: try it first |
+//! | [`join()`] | two halves, which may borrow. This is the fastest call: try it first |
 //! | [`scope`](crate::ExecutorExt::scope) | any number of pieces, which may borrow |
-//! | [`fork`], and [`TaskHandle::join`](crate::TaskHandle::join) | a piece whose result is wanted later, or in another place. The piece owns its data |
+//! | [`fork()`], and [`TaskHandle::join`](crate::TaskHandle::join) | a piece whose result is wanted later, or in another place. The piece owns its data |
 //! | [`par_for_each`], [`par_map`], [`par_map_reduce`] | all elements of a slice, a range, or their chunks and pairs |
 //! | [`par_sort_unstable`] | sorting a slice |
 //!

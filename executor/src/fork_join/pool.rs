@@ -102,7 +102,7 @@ impl ForkJoinPool {
     /// Blocks until `f` has ended.
     ///
     /// # Cancellation
-    /// The tokens of the computation are children of the caller's token. In a [`masked`](crate::masked) step,
+    /// The tokens of the computation are children of the caller's token. In a [`masked`] step,
     /// the computation is masked, too. If the caller is cancelled before `f` has begun, `f` never begins. If
     /// the caller is cancelled later, the call still waits for the end of `f`.
     pub fn invoke<R: Send>(&self, f: impl FnOnce() -> R + Send) -> Result<R, InvokeError> {
@@ -322,7 +322,7 @@ pub fn worker_index() -> Option<usize> {
 /// outside any pool.
 ///
 /// A computation that uses [`fork`](super::fork()) can stop forking and make plain calls while the surplus is
-/// above two or three. With this surplus, the idle workers need no more pieces. [`join`](super::join) itself
+/// above two or three. With this surplus, the idle workers need no more pieces. [`join`](super::join()) itself
 /// checks the surplus.
 ///
 /// ```

@@ -32,7 +32,7 @@
 //! 2. `unfinished` counts the tasks that were accepted, until they end, are dropped or are taken out of the
 //!    pool. The computation of a guest counts as a task. Second halves of joins are parts of tasks, and are
 //!    not counted.
-//! 3. At most `threads` workers are awake, guests included. For each worker that [blocks](super::blocking),
+//! 3. At most `threads` workers are awake, guests included. For each worker that [blocks](super::blocking()),
 //!    one more worker may be awake, up to `spares` more workers in total. If too many workers are awake, a
 //!    worker goes to sleep after its job.
 //! 4. The pool is terminated when it was shut down, no task is unfinished and no worker is left. The thread

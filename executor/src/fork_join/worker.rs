@@ -74,7 +74,7 @@ pub(super) struct WorkerThread {
     /// The number of the worker's tasks that lie on the stack below a call that waits until the pool is
     /// quiet: see `quiescence`.
     pub(super) quiet: Cell<usize>,
-    /// The number of calls of [`blocking`](super::blocking) that are on the worker's stack.
+    /// The number of calls of [`blocking`](super::blocking()) that are on the worker's stack.
     pub(super) blocks: Cell<usize>,
     random: Cell<u64>,
 }

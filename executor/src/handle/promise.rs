@@ -36,7 +36,7 @@ use crate::task::TaskState;
 /// ```
 ///
 /// The first call decides the outcome. A later call changes nothing, and its error gives the value back. So
-/// several threads can look for the same result and share a promise (in an [`Arc`](std::sync::Arc)). If the
+/// several threads can look for the same result and share a promise (in an [`Arc`]). If the
 /// promise is dropped before a call has decided the outcome, its handle is cancelled. So no caller waits for
 /// a result that will never arrive.
 ///

@@ -7,7 +7,7 @@
 //! optional box.
 //!
 //! [`Task::run`] takes a task by value, so each task runs at most once. A panic in the closure is caught and
-//! becomes the [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the thread's
+//! becomes the [`Outcome`]. While the task runs, its own [`CancelToken`] is the thread's
 //! current token.
 //!
 //! A task made with a handle ([`FutureTask`](crate::FutureTask)) shares its state with the handle. If a task
@@ -618,7 +618,7 @@ pub(crate) trait HandleCell: RunningTask {
     }
 }
 
-/// The methods that a drain task of a [strand](crate::composed::strand) has in addition to the methods of a
+/// The methods that a drain task of a `Strand` (in `composed`) has in addition to the methods of a
 /// user's task. A queue owner can call these methods under the lock of the queue in which the task waits.
 /// Only [`handed_out`](Self::handed_out) is called without a lock.
 pub(crate) trait StrandDrain {

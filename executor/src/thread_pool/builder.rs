@@ -344,7 +344,7 @@ impl ThreadPoolBuilder {
     }
 
     /// Sets the handler for the panics of this pool's tasks, if no client reads the panic from a handle.
-    /// Default: [the handler of the process](crate::panics::set_handler). In an [`Arc`](std::sync::Arc),
+    /// Default: [the handler of the process](crate::panics::set_handler). In an [`Arc`],
     /// several pools can share a handler:
     ///
     /// ```

@@ -40,7 +40,7 @@
 //! tasks in the `batch`, a worker claims a task by an addition to a counter. In its own worker slot, the
 //! worker counts the tasks that it has begun and completed. So in a busy pool, a submission takes only the
 //! lock of the inbox, and a worker begins a task without a lock. Only submitters and the worker that makes
-//! the next batch take the lock of the inbox. Only a pool with a [`FifoQueue`](crate::FifoQueue) has a fast
+//! the next batch take the lock of the inbox. Only a pool with a [`FifoQueue`] has a fast
 //! path: any other queue chooses the next task at the moment when a worker takes a task.
 //!
 //! ```text
@@ -167,7 +167,7 @@ use shared::PoolShared;
 ///
 /// # Sharing and dropping
 ///
-/// A pool is not `Clone`; share it in an [`Arc`](std::sync::Arc). By default, dropping a pool works like
+/// A pool is not `Clone`; share it in an [`Arc`]. By default, dropping a pool works like
 /// [`close`](crate::ExecutorService::close), but cannot be cancelled; the pool's builder can choose another
 /// [`DropPolicy`]. The pool accepts no more tasks, and the thread that drops the pool **blocks until every
 /// accepted task is done**. In two cases the pool shuts down, but the thread that drops the pool does not

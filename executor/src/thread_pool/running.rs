@@ -1,6 +1,6 @@
 //! Lists the tasks that run in a pool now, for a dump and for the [watchdog](super::watchdog).
 //!
-//! A dump describes a pool like a [snapshot](ThreadPoolExecutor::snapshot), with two differences. An operator
+//! A dump describes a pool like a [snapshot](super::ThreadPoolExecutor::snapshot), with two differences. An operator
 //! asks for a dump when tasks hang, so the dump waits only briefly for the lock of the state: a user's
 //! comparator or queue may hang under that lock. A dump also names each task's thread, and the minimum time
 //! for which the task has run (`sightings`).

@@ -15,7 +15,7 @@ use crate::cancel::cancelled::Cancelled;
 
 /// Converts an error type into `io::Error`, so that `?` works in a function that returns `io::Result`.
 ///
-/// The error of an interrupted wait becomes a [`Cancelled`] in the `io::Error`, as at any other cancellation
+/// The error of an interrupted wait becomes a [`struct@Cancelled`] in the `io::Error`, as at any other cancellation
 /// point. Any other error is stored unchanged: `io::Error::downcast` returns it. The kind is `TimedOut` after
 /// a time limit, `InvalidInput` for contradictory settings, and `Other` in all other cases. The kind is never
 /// `Interrupted`, because callers repeat an operation that fails with `Interrupted`.
