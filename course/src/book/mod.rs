@@ -2,8 +2,8 @@
 //!
 //! mdBook does not fail on a missing include, a misspelt anchor or a broken link. Besides, mdBook does not
 //! check the prose: it does not know whether `cargo run --bin pooled` still exists, or whether a program
-//! prints what a page says. So [`build`] fails on every complaint, [`check`] finds the other faults, and
-//! [`record`] runs the commands whose output the book shows.
+//! prints what a page says. So [`build`] fails on every complaint, [`check()`] finds the other faults, and
+//! [`record()`] runs the commands whose output the book shows.
 
 pub(crate) mod breaks;
 mod built;

@@ -1,8 +1,8 @@
 //! A picture of a schedule: a lane for each thread, a row for each step, and time from top to bottom.
 //!
 //! A [`Picture`] decides what is drawn: the activity of each thread after each step, the threads that wake
-//! each other, and the steps that are left out because there are too many. [`text`] draws the picture for a
-//! terminal, and [`svg`] draws it for a page.
+//! each other, and the steps that are left out because there are too many. [`text()`] draws the picture for a
+//! terminal, and [`svg()`] draws it for a page.
 
 mod svg;
 #[cfg(test)]

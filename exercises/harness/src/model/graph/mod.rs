@@ -4,7 +4,7 @@
 //! [`record`] runs a [`Scenario`] many times. Each run repeats the choices of an earlier run until it reaches
 //! a state with a choice that no run has made yet. In this state the run makes the new choice, and goes on
 //! until it reaches a known state. When all choices of all states have been made, the graph is complete.
-//! [`walk`] runs the same program with random choices and compares each step with the graph.
+//! [`walk()`] runs the same program with random choices and compares each step with the graph.
 //!
 //! # When two runs are in the same state
 //!
