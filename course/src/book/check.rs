@@ -3,7 +3,8 @@
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
 use crate::book::{
-    breaks, build, generated, includes, links, order, predictions, prose, readable, schedules, transcripts,
+    breaks, build, generated, includes, links, order, paths, predictions, prose, readable, schedules,
+    transcripts,
 };
 use crate::exam::Exam;
 use crate::exercises::catalogue;
@@ -52,9 +53,12 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     faults.extend(order::faults(&pages, &exercises));
     faults.extend(order::wrong_about_core(&pages, &contents, &ways.core()));
     faults.extend(order::unread(&pages, &ways));
-    let readme = readme(workspace); // a project may have none
+    let [readme, architecture, contributing] =
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| page_of_the_root(workspace, name));
     faults.extend(wrong_hours(&exercises, &pages, readme.as_ref()));
     faults.extend(wrong_core_hours(&pages, &contents, &ways.core()));
+    let with_those_beside = pages.iter().chain(&readme).chain(&architecture).chain(&contributing);
+    faults.extend(paths::faults(workspace.root(), with_those_beside));
     let commands = Commands::of(workspace)?;
     faults.extend(pages.iter().chain(&readme).flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
@@ -112,10 +116,11 @@ fn unlinked(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     faults
 }
 
-fn readme(workspace: &Workspace) -> Option<Page> {
-    let path = workspace.root().join("README.md");
+/// Returns a page beside the book. A project may have none.
+fn page_of_the_root(workspace: &Workspace, name: &str) -> Option<Page> {
+    let path = workspace.root().join(name);
     let text = fs::read_to_string(&path).ok()?;
-    Some(Page { path, name: "README.md".to_owned(), text })
+    Some(Page { path, name: name.to_owned(), text })
 }
 
 /// Checks that the hours in the README and on the page about using the course are the sums of the times of

@@ -17,6 +17,7 @@ mod includes;
 mod links;
 mod order;
 mod pages;
+mod paths;
 mod predictions;
 mod prose;
 mod readable;
