@@ -5,7 +5,8 @@
 //! A path is first split at its slashes and then decoded; each part must be a plain name. So `..`, a
 //! backslash, an encoded slash, a drive letter and NUL never reach the file system. Two dangers remain:
 //! symbolic links that lead out of the directory, and named pipes, because opening a pipe can wait forever.
-//! The documentation of the module `root` says how that module opens a file without these dangers.
+//! The documentation of the module `root` says how that module opens a file without these dangers. The module
+//! `kept` keeps an opened file for a second.
 //!
 //! # Hidden
 //!
@@ -14,21 +15,26 @@
 //! and directories with such names. `/.well-known` is always served, because RFC 8615 defines it for
 //! clients; a hidden file in that directory is not served.
 
+mod kept;
 mod root;
 
 use crate::http::{Body, Part, Precondition, Request, Response, Status, Validators, has_valid_escapes};
+use kept::Kept;
 use percent_encoding::percent_decode_str;
 use root::{Found, Root};
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
 
 /// The files below a directory, by path.
 #[derive(Debug)]
 pub struct Files {
     root: Root,
-    with_dot_files: bool,
+    kept: Kept,
+    serves_hidden: bool,
 }
 
 impl Files {
@@ -38,13 +44,13 @@ impl Files {
     ///
     /// Returns an error if `root` is not a directory that can be read.
     pub fn below(root: &Path) -> io::Result<Files> {
-        Ok(Files { root: Root::open(root)?, with_dot_files: false })
+        Ok(Files { root: Root::open(root)?, kept: Kept::default(), serves_hidden: false })
     }
 
     /// Sets whether names that begin with a dot are also served.
     #[must_use]
     pub fn with_dot_files(mut self, yes: bool) -> Files {
-        self.with_dot_files = yes;
+        self.serves_hidden = yes;
         self
     }
 
@@ -59,14 +65,14 @@ impl Files {
 
     fn find(&self, request: &Request<'_>) -> Result<Response, Status> {
         let mut relative = decode(request.path)?;
-        if !self.with_dot_files && is_hidden(&relative) {
+        if !self.serves_hidden && is_hidden(&relative) {
             return Err(Status::NotFound);
         }
         let wants_directory = request.path.ends_with('/');
         if wants_directory {
             relative.push("index.html");
         }
-        match self.root.find(&relative).map_err(|error| status_of(&error))? {
+        match self.open(&relative).map_err(|error| status_of(&error))? {
             Found::File(file, metadata) => respond_with(request, file, &metadata, &relative),
             Found::Directory if wants_directory => Err(Status::NotFound),
             Found::Directory => {
@@ -76,10 +82,22 @@ impl Files {
         }
     }
 
+    fn open(&self, relative: &Path) -> io::Result<Found> {
+        if let Some((file, metadata)) = self.kept.find(relative) {
+            return Ok(Found::File(file, metadata));
+        }
+        let before = Instant::now();
+        let found = self.root.find(relative)?;
+        if let Found::File(file, _) = &found {
+            self.kept.keep(relative, file, before);
+        }
+        Ok(found)
+    }
+
     fn error(&self, status: Status) -> Response {
         let page = Path::new("404.html");
         if status == Status::NotFound
-            && let Ok(Found::File(file, metadata)) = self.root.find(page)
+            && let Ok(Found::File(file, metadata)) = self.open(page)
         {
             return Response::new(
                 status,
@@ -102,7 +120,7 @@ impl Files {
 
 fn respond_with(
     request: &Request<'_>,
-    file: File,
+    file: Arc<File>,
     metadata: &Metadata,
     path: &Path,
 ) -> Result<Response, Status> {
@@ -130,7 +148,7 @@ fn respond_with(
     })
 }
 
-fn send_part(part: Part, file: File, whole: u64, content_type: String) -> Response {
+fn send_part(part: Part, file: Arc<File>, whole: u64, content_type: String) -> Response {
     match part {
         Part::Whole => Response::new(Status::Ok, content_type, Body::File { file, start: 0, length: whole }),
         Part::Range { start, length } => {

@@ -17,10 +17,11 @@
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The file or directory that a path leads to.
 pub(super) enum Found {
-    File(File, Metadata),
+    File(Arc<File>, Metadata),
     Directory,
 }
 
@@ -31,7 +32,7 @@ pub(super) use by_path::Root;
 
 #[cfg(unix)]
 mod by_descriptor {
-    use super::{ErrorKind, File, Found, Path, io};
+    use super::{Arc, ErrorKind, File, Found, Path, io};
     use rustix::fs::{CWD, Mode, OFlags, openat};
     use std::os::fd::OwnedFd;
 
@@ -64,7 +65,7 @@ mod by_descriptor {
             let file = File::from(descriptor);
             let metadata = file.metadata()?;
             match metadata.file_type() {
-                kind if kind.is_file() => Ok(Found::File(file, metadata)),
+                kind if kind.is_file() => Ok(Found::File(Arc::new(file), metadata)),
                 kind if kind.is_dir() => Ok(Found::Directory),
                 _ => Err(ErrorKind::NotFound.into()),
             }
@@ -121,9 +122,9 @@ mod by_descriptor {
                 let root = Root { directory: root.directory.try_clone().unwrap(), has_openat2 };
                 match root.find(Path::new(path))? {
                     Found::Directory => Ok("a directory".to_owned()),
-                    Found::File(mut file, _) => {
+                    Found::File(file, _) => {
                         let mut text = String::new();
-                        file.read_to_string(&mut text)?;
+                        (&*file).read_to_string(&mut text)?;
                         Ok(text)
                     }
                 }
@@ -175,7 +176,7 @@ mod by_descriptor {
 
 #[cfg(not(unix))]
 mod by_path {
-    use super::{ErrorKind, File, Found, Path, io};
+    use super::{Arc, ErrorKind, File, Found, Path, io};
     use std::fs;
     use std::path::PathBuf;
 
@@ -200,7 +201,7 @@ mod by_path {
             }
             let file = File::open(&path)?;
             match file.metadata()? {
-                metadata if metadata.is_file() => Ok(Found::File(file, metadata)),
+                metadata if metadata.is_file() => Ok(Found::File(Arc::new(file), metadata)),
                 _ => Err(ErrorKind::NotFound.into()),
             }
         }

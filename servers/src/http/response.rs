@@ -10,6 +10,7 @@ use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The size of a file's chunk in memory, in bytes. This is also the largest size of a body in memory that is
@@ -95,7 +96,7 @@ pub enum Body {
     /// The body is a part of a file; the server reads this part while it sends the body.
     File {
         /// The source of the bytes.
-        file: File,
+        file: Arc<File>,
         /// The position in the file where the part begins, in bytes.
         start: u64,
         /// The length of the part in bytes.
@@ -318,10 +319,10 @@ mod tests {
         }
     }
 
-    fn file_of(bytes: &[u8]) -> File {
+    fn file_of(bytes: &[u8]) -> Arc<File> {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        file
+        Arc::new(file)
     }
 
     fn send(response: Response) -> (io::Result<()>, Writes) {
@@ -330,7 +331,7 @@ mod tests {
         (response.body.send(&mut out, &mut writes), writes)
     }
 
-    fn file_response(file: File, length: u64) -> Response {
+    fn file_response(file: Arc<File>, length: u64) -> Response {
         Response::new(Status::Ok, "text/plain", Body::File { file, start: 0, length })
     }
 

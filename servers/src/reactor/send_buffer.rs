@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How many chunks of a tail are sent in one turn.
@@ -50,7 +51,7 @@ pub(super) struct Tail {
 pub(super) enum Source {
     /// A file; its bytes are not kept in memory, so bytes that the system did not take are read again
     /// later.
-    File(File),
+    File(Arc<File>),
     Memory(Cow<'static, [u8]>),
 }
 

@@ -1,7 +1,7 @@
 //! Tests the files below `--root`: which files the server finds, what its answers contain, and that no
 //! path leads out of the directory.
 
-use crate::support::{POOLED, Reply, STAGES, Stage, every_stage};
+use crate::support::{POOLED, Reply, STAGES, Stage, eventually, every_stage};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -176,8 +176,8 @@ fn a_file_that_becomes_a_link_meanwhile_leads_nowhere_else() {
     use std::os::unix::fs::symlink;
     let (outer, root) = site();
     let secret = outer.path().join("secret.txt");
-    let style = Path::new(&root).join("style.css");
-    let inside = |path: &Path| fs::hard_link(&style, path).unwrap();
+    // A new file each time: the server opens it anew when its name is gone.
+    let inside = |path: &Path| fs::write(path, "p {}").unwrap();
     let outside = |path: &Path| symlink(&secret, path).unwrap();
     let stage = Stage::start(POOLED, &["--quiet", "--root", &root]);
     while_swapping(&Path::new(&root).join("flip.css"), [&inside, &outside], || {
@@ -190,14 +190,51 @@ fn a_file_that_becomes_a_link_meanwhile_leads_nowhere_else() {
     });
 }
 
+/// The server keeps a file open for a second. A client must not notice that when the file's name is gone.
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_replaced_or_removed_is_not_served_any_more() {
+    let (_outer, root) = site();
+    let (path, beside) = (Path::new(&root).join("news.txt"), Path::new(&root).join("beside.txt"));
+    for binary in STAGES {
+        let stage = Stage::start(binary, &["--quiet", "--root", &root]);
+        for number in 0..50 {
+            let text = number.to_string();
+            fs::write(&beside, &text).unwrap();
+            fs::rename(&beside, &path).unwrap();
+            assert_eq!(stage.get("/news.txt").text(), text);
+        }
+        fs::remove_file(&path).unwrap();
+        assert_eq!(stage.get("/news.txt").status, 404);
+    }
+}
+
+/// The file keeps a name when its path leads elsewhere, so only the time ends the server's trust.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_that_leads_elsewhere_does_so_within_a_second() {
+    use std::os::unix::fs::symlink;
+    let (_outer, root) = site();
+    let (path, beside) = (Path::new(&root).join("now.txt"), Path::new(&root).join("beside"));
+    let leads_to = |name: &str| {
+        symlink(name, &beside).unwrap();
+        fs::rename(&beside, &path).unwrap();
+    };
+    leads_to("style.css");
+    let stage = Stage::start(POOLED, &["--quiet", "--root", &root]);
+    assert_eq!(stage.get("/now.txt").text(), "p {}");
+    leads_to("index.html");
+    eventually("the old file is served", || stage.get("/now.txt").text() == "<h1>front</h1>");
+}
+
 /// A thread that opens a pipe waits without a time limit for the other end of the pipe.
 #[cfg(unix)]
 #[test]
 fn a_file_that_becomes_a_pipe_meanwhile_holds_no_thread() {
     let (outer, root) = site();
-    let (pipe, file) = (outer.path().join("pipe"), outer.path().join("secret.txt"));
+    let pipe = outer.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let to_file = |path: &Path| fs::hard_link(&file, path).unwrap();
+    let to_file = |path: &Path| fs::write(path, "p {}").unwrap();
     let to_pipe = |path: &Path| fs::hard_link(&pipe, path).unwrap();
     let stage = Stage::start(POOLED, &["--quiet", "--root", &root]);
     while_swapping(&Path::new(&root).join("flip.txt"), [&to_file, &to_pipe], || {
